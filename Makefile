@@ -1,0 +1,57 @@
+# pitbench: thin fronts for the command line. `make help` explains each target.
+PYTHON ?= python3
+DEVICE ?= bill-acceptor
+TARGET ?= virtual
+RULES ?=
+JOBS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help hil test lint rabbits bench sim image docs clean
+
+help: ## show what each target does
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@echo
+	@echo "Narrow hil, rabbits, sim and image: DEVICE=$(DEVICE) TARGET=$(TARGET) RULES='NJ-1.28N(i)*' JOBS=$(JOBS)"
+
+hil: $(READY) ## hold the device to its rules on virtual boards, and write the evidence
+	@$(BIN)/pitbench verify $(DEVICE) --target $(TARGET) --rules '$(RULES)' --jobs $(JOBS)
+
+test: lint ## lint, types, the project's own tests, the suite on the good device, every red rabbit
+	@$(BIN)/pytest -q -n $(JOBS) tests
+	@$(BIN)/pitbench rabbits $(DEVICE) --jobs $(JOBS)
+
+lint: $(READY) ## ruff, formatting, types of the PC side and of the firmware
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@STUBS=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
+	  $(BIN)/mypy --config-file firmware/mypy.ini
+
+rabbits: $(READY) ## run every known-bad firmware against the suite, print rules x rabbits
+	@$(BIN)/pitbench rabbits $(DEVICE) --target $(TARGET) --jobs $(JOBS)
+
+bench: $(READY) ## measure: link, boot, CRC, suite, rabbits, heap, commits
+	@$(BIN)/python tests/bench/measure.py
+
+sim: $(READY) ## a virtual board that stays up, with two ports for any host program
+	@$(BIN)/pitbench sim $(DEVICE)
+
+image: $(READY) ## build the release image into build/
+	@$(BIN)/pitbench image $(DEVICE) --kind release --out build/$(DEVICE)-release
+
+docs: $(READY) ## draw the state charts in docs/ again
+	@$(BIN)/pitbench draw $(DEVICE)
+
+clean: ## remove the environment, builds and caches; runs/ stays
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "pitbench needs Python 3.10 or newer: set PYTHON=..." >&2; exit 2; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "$(PYTHON) can't make an environment: install its venv module (Debian: python3-venv)." >&2; exit 2; }
+	@echo "Installing into $(VENV) ..."
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@

@@ -1,0 +1,63 @@
+# Power cuts at the store: before, in (torn), or after the n-th write from
+# now; and a file system that is full.
+from micropython import const
+
+_ENOSPC = const(28)  # not every port has the name in errno
+_TORN = ("torn_prefix", "torn_zeros", "torn_ff")
+_HOW = ("before", "after", "full") + _TORN
+
+
+class FaultyFiles:
+    def __init__(self, files, boot):
+        self.files = files
+        self.path = files.path
+        self.read = files.read
+        self.size = files.size
+        self.out_of_power = lambda: boot.port.cut(boot.control)
+        self.left = 0
+        self.how = None
+        boot.files = self  # a fault may be armed before there is a link
+
+    @property
+    def writes(self):
+        return self.files.writes
+
+    def arm(self, at, how):
+        if how not in _HOW or at < 1:
+            raise ValueError("how is one of %s, at counts from 1" % ", ".join(_HOW))
+        self.left = at
+        self.how = how
+
+    def write(self, name, data):
+        self._guard(self.files.write, name, data)
+
+    def append(self, name, data):
+        self._guard(self.files.append, name, data)
+
+    def remove(self, name):
+        self.files.remove(name)
+
+    def _guard(self, put, name, data):
+        if self.how is None:
+            put(name, data)
+            return
+        self.left -= 1
+        if self.left > 0:
+            put(name, data)
+        elif self.how == "full":
+            raise OSError(_ENOSPC)
+        else:
+            self._cut(put, name, data)
+
+    def _cut(self, put, name, data):
+        if self.how == "after":
+            put(name, data)
+        elif self.how in _TORN:
+            put(name, self._torn(data))
+        self.out_of_power()
+
+    def _torn(self, data):
+        half = len(data) // 2
+        if self.how == "torn_prefix":
+            return data[:half]
+        return bytes(data[:half]) + (b"\xff" if self.how == "torn_ff" else b"\0") * (len(data) - half)

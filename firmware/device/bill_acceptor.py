@@ -1,0 +1,619 @@
+# A bill acceptor with stacker, as 13:69E-1.28N asks: pure, stepped by hand.
+# step(event, now) returns effects in order; no effect after a commit may
+# leave the board before the commit is durable.
+from device import currency_usd
+from device.bill_acceptor_table import TABLE
+from device.conditions import CODE, MESSAGE, STATE, Standing
+from device.log import Log, mask
+from device.meters import Meters, blank
+from device.selftest import SelfTest
+from device.settings import Settings
+from device.table import find
+from device.validator import REJECT_INHIBITED, REJECT_LENGTH, Item, Validator
+from micropython import const
+
+_STALL_MS = const(100)
+_STRING_MS = const(800)
+_ACCEPT_MS = const(3000)
+_ESCROW_MS = const(10000)
+_QUIET_MS = const(3000)
+_TRAVEL_MS = const(3000)
+_PUSHER_MS = const(1000)
+_LEAVE_MS = const(5000)
+_REJECTS_ALARM = const(20)
+_PATH = ("centre", "exit", "lever")
+# Sensor, its level when something is wrong, the condition that it raises.
+_SENSED = (
+    ("acceptor_door", 1, "acceptor_door"),
+    ("stacker_door", 1, "stacker_door"),
+    ("box", 0, "stacker_removed"),
+    ("lock", 0, "stacker_unlocked"),
+    ("full", 1, "stacker_full"),
+)
+
+
+def blank_record(currency):
+    return {
+        "boot": 0,
+        "meters": blank(currency),
+        "flight": None,
+        "log": [0, ""],
+        "latched": [],
+        "secrets": {},
+        "meters_read": False,
+        "lost": False,
+    }
+
+
+# new: nothing was ever stored; no record and not new: both copies are damaged.
+def create(record, verified, calendar, new=False, currency=currency_usd):
+    if new and record is None:
+        return BillAcceptor(blank_record(currency), currency, verified, calendar)
+    return BillAcceptor(record, currency, verified, calendar)
+
+
+class BillAcceptor:
+    table = TABLE
+    capabilities = ["escrow", "stacker", "barcode", "lock"]
+
+    # record: as restored, or None when both copies were damaged.
+    # verified: (ok, why) of the signature that the boot block computed.
+    def __init__(self, record, currency, verified, calendar):
+        # Lost stays lost through a power cycle: an authorised clear alone ends it.
+        self.memory_ok = record is not None and not record.get("lost")
+        self.retest = False  # (g): a self-test is due before anything else is accepted
+        self.record = record or blank_record(currency)
+        self.record["lost"] = not self.memory_ok
+        self.currency = currency
+        self.verified = verified
+        self.calendar = calendar
+        self.validator = Validator(currency)
+        self.meters = Meters(self.record["meters"])
+        self.log = Log(self.record["log"])
+        self.standing = Standing(self.record["latched"])
+        self.settings = Settings()
+        self.post = SelfTest()
+        self.levels = {}
+        self.state = "power_up"
+        self.item = None
+        self.reason = 0
+        self.rejects = 0
+        self.heard = 0
+        self.timer = None
+        self.stalled = None
+        self.string = None
+        self.transport = 0
+        self._told = False
+        self._credited = False
+        self._parted = True  # the entry was clear since the last item
+        self._out = False
+        self._at_lever = False
+        self._at_lever_report = True
+        self._pushing = False
+        self._left_home = False
+        self._checking = False
+        self.expects_item = False
+        self._low = False
+        self.refused = False
+        self.effects = []
+        self.lines = []
+
+    # What the wire shows: (state, data byte or text).
+    def shown(self):
+        if self.state == "error":
+            top = self.standing.top()
+            code = self.post.failure_code() if top[0] == "post_failed" else top[CODE]
+            return top[STATE], code
+        if self.state == "escrow":
+            return self.state, self.item.digits or self.item.code
+        if self.state == "rejecting":
+            return self.state, self.reason
+        return self.state, 0
+
+    def message(self):
+        top = self.standing.top()
+        if top:
+            return top[MESSAGE]
+        if not self.levels.get("battery", 1):
+            return "Battery low: replace it"
+        if self.rejects >= _REJECTS_ALARM:
+            return "Many rejects in a row: call attendant"
+        return self.state.replace("_", " ")
+
+    # NY 5321.12(f): a signal that surveillance sees on door, malfunction, jam.
+    def light(self):
+        if self.standing.top() or not self.memory_ok or self.rejects >= _REJECTS_ALARM:
+            return "red"
+        return "green" if self.state in ("idle", "accepting", "escrow", "holding", "stacking") else "amber"
+
+    # The earliest moment at which time alone changes something.
+    def next(self):
+        times = [t for t in (self.timer, self.post.until, self.stalled, self.string) if t is not None]
+        if self.state in ("escrow", "holding"):
+            times.append(self.heard + _QUIET_MS)
+        return min(times) if times else None
+
+    # -- events ----------------------------------------------------------
+
+    def step(self, event, now):
+        self.effects = []
+        self.lines = []
+        getattr(self, "_on_" + event[0])(now, *event[1:])
+        self._progress(now)
+        return self._ordered()
+
+    # One commit a step: before it the log entries that its head counts, and
+    # motors that stop; behind it all that others see.
+    def _ordered(self):
+        commit = ("commit", self.record)
+        if commit not in self.effects:
+            return self.effects
+        at = self.effects.index(commit)
+        seen = [effect for effect in self.effects[:at] if effect[0] == "event"]
+        unseen = [effect for effect in self.effects[:at] if effect[0] != "event"]
+        return unseen + self.lines + [commit] + seen + self.effects[at + 1 :]
+
+    # After every event: self-test, time, and what follows from them.
+    def _progress(self, now):
+        self._run_post(now)
+        self._watch_time(now)
+        if self.state == "error" and not self.standing.top():
+            self._fire("clear", now)
+        elif self.standing.top():
+            self._fire("fault", now)
+        if self.state == "initialize" and self.retest and not self.standing.top():
+            self._recover(now)
+        if self.state == "initialize" and self.post.ok and self.settings.known():
+            self._fire("ready", now)
+        if self.state in ("idle", "disabled"):
+            self._watch_path(now)
+
+    def _fire(self, name, now):
+        row = find(TABLE, self, name)
+        if row is None or (row[3] == self.state and row[4] is None):
+            return False
+        before = self.state
+        self.state = row[3]
+        if self.state != before or row[4]:
+            self._told = self._told and self.state == before
+            self.timer = None
+            self._event(self.state)
+        if row[4]:
+            getattr(self, "_" + row[4])(now)
+        return True
+
+    def _on_start(self, now, levels, cause):
+        self.levels = levels
+        self.heard = now
+        self.record["boot"] += 1
+        self._note("power_on", cause, now)
+        self._restore(now)
+        self._read_conditions(now)
+        if not self.memory_ok:
+            self._raise("memory_error", "", now)
+        self._commit()
+        self._begin_post("power_up", now)
+
+    def _on_sensors(self, now, levels, reading):
+        before = self.levels
+        self.levels = levels
+        self._parted = self._parted or not levels.get("entry")
+        self._read_conditions(now)
+        self._read_motion(now)
+        if not self.post.running():
+            self._follow_path(now, before, reading)
+
+    def _on_tick(self, now):
+        pass
+
+    def _on_verified(self, now, ok, why):
+        self._checking = False
+        self.verified = (ok, why)
+        if not ok:
+            self._note("signature_mismatch", why, now)
+            self.effects.append(("restart", "signature"))
+
+    def _on_store_error(self, now, why):
+        self.memory_ok = False
+        self.state = "error"
+        self.standing.sense("memory_error", True)
+        self._motor("transport", 0)
+        self._event("memory_error", why)
+
+    # Any good frame. Silence is the wire's to notice: T differs by protocol.
+    def _on_heard(self, now):
+        self.heard = now
+        self._lower("comm_error", now)
+
+    def _on_silence(self, now):
+        self._raise("comm_error", "", now)
+
+    def _on_told(self, now):
+        self._told = True
+        self._fire("told", now)
+        self._leave(now)
+
+    def _on_host(self, now, command, how=None):
+        if command == "host_reset":
+            self.refused = not self._host_reset(now)
+            return
+        self.refused = not self._fire(command, now)
+        if self.refused:
+            self._event("refused", command)
+        elif command == "stack":
+            self._at_lever_report = how == 1
+
+    def _on_setting(self, now, name, value):
+        self.settings.set(name, value)
+        if name == "inhibit":
+            self._fire("inhibited" if self.settings.inhibited() else "enabled", now)
+
+    # Authorised request on the link, already proven.
+    def _on_service(self, now, what, who):
+        self._note(what, who, now)
+
+    def _on_meters_read(self, now):
+        if not self.record["meters_read"]:
+            self.record["meters_read"] = True
+            self._commit()
+
+    # NY 5321.11: after the meters were read, or the attempt was recorded.
+    def _on_clear_memory(self, now, who):
+        fresh = blank_record(self.currency)
+        fresh["boot"] = self.record["boot"]
+        fresh["secrets"] = self.record["secrets"]
+        self.record.update(fresh)
+        self.meters.values = self.record["meters"]
+        self.memory_ok = True
+        self._note("memory_cleared", who, now)
+        self._lower("memory_error", now)
+
+    def _on_commission(self, now, role, secret):
+        self.record["secrets"][role] = secret
+        self._note("commissioned", role, now)
+
+    # -- guards ----------------------------------------------------------
+
+    def told(self):
+        return self._told
+
+    # A stack or an ACK that comes before the host was told can't be about it.
+    def untold(self):
+        return not self._told
+
+    def faulty(self):
+        return self.standing.top() is not None
+
+    def unsettled(self):
+        return self.retest or not (self.post.ok and self.settings.known())
+
+    def inhibited(self):
+        return self.settings.inhibited()
+
+    def residue(self):
+        return any(self.levels.get(name) for name in _PATH)
+
+    def held(self):
+        return self.standing.holds_item()
+
+    def credited(self):
+        return self._credited
+
+    def pushing(self):
+        return self._pushing
+
+    def reports_at_lever(self):
+        return self._at_lever_report
+
+    # -- actions ---------------------------------------------------------
+
+    def _begin_initialize(self, now):
+        self._stop(now)
+        self.settings = Settings()
+        self._begin_post("host_reset", now)
+
+    def _settle_pending(self, now):
+        self._end_flight(now)
+        self._begin_initialize(now)
+
+    def _recover(self, now):
+        self._begin_post("recovery", now)
+
+    def _draw_in(self, now):
+        self.item = None
+        self._credited = False
+        self._parted = False
+        self._motor("transport", 1)
+        self.timer = now + _ACCEPT_MS
+
+    def _reject(self, now):
+        self.rejects += 1
+        if self.rejects == _REJECTS_ALARM:
+            self._note("reject_alarm", str(self.rejects), now)
+        self._drive_out(now)
+        self._event("rejected", "%02x" % self.reason)
+
+    def _reject_late(self, now):
+        self.reason = REJECT_INHIBITED
+        self._reject(now)
+
+    # No host, no decision: a customer's item doesn't wait for one.
+    def _give_back(self, now):
+        self._note("given_back", "host silent", now)
+        self._drive_out(now)
+
+    def _drive_out(self, now):
+        self._out = False
+        self._motor("transport", -1)
+        self.timer = now + _LEAVE_MS
+
+    def _enter_escrow(self, now):
+        self._motor("transport", 0)
+        self.timer = now + _ESCROW_MS
+        self._event("escrowed", mask(self.item.digits) if self.item.digits else self.item.cents)
+
+    def _hold_on(self, now):
+        self.timer = now + _ESCROW_MS
+
+    def _start_stacking(self, now):
+        self._at_lever = False
+        self.record["flight"] = {"stage": "stacking", "kind": self.item.kind, "cents": self.item.cents}
+        self._commit()
+        self._motor("transport", 1)
+        self.timer = now + _TRAVEL_MS
+
+    # Past the lever the item is irretrievable: durable first, then reported.
+    def _credit(self, now):
+        self._credited = True
+        self.rejects = 0
+        self.string = None
+        self._motor("transport", 0)
+        self.record["flight"]["stage"] = "stacked"
+        self.meters.stacked(self.item)
+        self.record["meters_read"] = False
+        self._note("stacked", self.item.kind + " %d" % self.item.cents, now)
+        self._pushing = True
+        self._left_home = False
+        self._motor("stack", 1)
+        self.timer = now + _PUSHER_MS
+
+    def _acknowledge(self, now):
+        self._end_flight(now)
+        self.timer = now + _PUSHER_MS if self._pushing else None
+
+    def _stop(self, now):
+        self.string = None
+        if self.post.running():
+            self.post.abort()
+            self.effects.append(("emitters", 1))
+            self._motor("stack", 0)
+        self._motor("transport", 0)
+
+    # -- parts -----------------------------------------------------------
+
+    # What a cut left behind. The chute sensor tells whether the item passed
+    # the lever; absence from the path alone proves nothing.
+    def _restore(self, now):
+        flight = self.record["flight"]
+        if flight and flight["stage"] == "stacking" and self.levels.get("chute"):
+            self._note("stacked", flight["kind"] + " %d" % flight["cents"], now)
+            self.meters.stacked(Item(flight["kind"], 0, flight["cents"], 0, None))
+            flight["stage"] = "stacked"
+        if flight and flight["stage"] == "stacked":
+            self.state = "power_up_stacker"
+        elif self.residue():
+            self.state = "power_up_acceptor"
+        elif flight:
+            self._note("item_missing", flight["kind"], now)
+        if flight and flight["stage"] == "stacking":
+            self.record["flight"] = None
+
+    def _end_flight(self, now):
+        if self.record["flight"]:
+            self.record["flight"] = None
+            self._commit()
+
+    def _begin_post(self, why, now):
+        self._pushing = False
+        self.stalled = None
+        self.retest = False
+        self._parted = True
+        self.expects_item = self.residue()
+        self.post.begin(why, now)
+
+    def _run_post(self, now):
+        if not self.post.running():
+            return
+        for effect in self.post.step(self, now):
+            if effect[0] == "motor":
+                self._motor(effect[1], effect[2])
+            else:
+                self.effects.append(effect)
+        if self.post.ok is not None:
+            self._post_done(now)
+
+    def _post_done(self, now):
+        self._event("post", "passed" if self.post.ok else self.post.failed_step())
+        if not self.post.ok:
+            self._raise("post_failed", self.post.failed_step(), now)
+        elif self.record["flight"] and self.record["flight"]["stage"] == "stacking" and not self.residue():
+            self._end_flight(now)
+
+    def _watch_time(self, now):
+        if self.stalled is not None and now >= self.stalled:
+            self._jam(now)
+        elif self.string is not None and now >= self.string:
+            self.string = None
+            if not (self.levels.get("chute") and self._fire("past_lever", now)):
+                self._raise("cheated", "string", now)
+        elif self.state in ("escrow", "holding") and now >= self.heard + _QUIET_MS:
+            self._fire("quiet", now)
+        elif self.timer is not None and now >= self.timer:
+            self.timer = None
+            if not self._fire("timeout", now):
+                self._jam(now)
+
+    # Nothing is under way: paper where none may be is a jam, and so is a sensor that sees some.
+    def _watch_path(self, now):
+        entry = self.levels.get("entry")
+        if self.residue() or self.levels.get("chute") or entry and not self._parted:
+            if self.timer is None:
+                self.timer = now + _PUSHER_MS
+            return
+        self.timer = None
+        if entry:
+            self._fire("item", now)
+
+    def _jam(self, now):
+        self.stalled = None
+        beyond = self._pushing or self.levels.get("lever") or self.levels.get("chute")
+        self._pushing = False
+        self._motor("transport", 0)
+        self._motor("stack", 0)
+        self._raise("jam_stacker" if beyond else "jam_acceptor", self.state, now)
+
+    def _read_motion(self, now):
+        if self.transport == 0 or self.levels.get("moving") or self.post.running():
+            self.stalled = None
+        elif self.stalled is None:
+            self.stalled = now + _STALL_MS
+
+    def _read_conditions(self, now):
+        for sensor, wrong, name in _SENSED:
+            if self.levels.get(sensor) == wrong:
+                self._raise(name, "", now)
+            elif name != "stacker_full" or self.levels.get("box"):
+                # without its box, the sensor for full has nothing to look at
+                self._lower(name, now)
+        self._battery(now)
+        self._jams_cleared(now)
+
+    def _jams_cleared(self, now):
+        covered = self.residue() or self.levels.get("entry")
+        if not covered:
+            self._lower("jam_acceptor", now)
+            self._lower("cheated", now)
+            if not self.levels.get("chute"):
+                self._lower("jam_stacker", now)
+
+    def _battery(self, now):
+        low = not self.levels.get("battery", 1)
+        if low and not self._low:
+            self._note("low_battery", "", now)
+        self._low = low
+
+    def _follow_path(self, now, before, reading):
+        if self._pushing:
+            self._follow_pusher(now)
+        handler = getattr(self, "_path_" + self.state, None)
+        if handler:
+            handler(now, reading)
+        if self.state == "accepting" and self.levels.get("exit") and not before.get("exit"):
+            # No paper is so short that it left the centre behind: that sensor is blind.
+            self.retest = self.retest or not self.levels.get("centre")
+
+    def _path_accepting(self, now, reading):
+        if reading is not None:
+            self.item, self.reason = self.validator.judge(reading)
+            if self.item and (self.inhibited() or not self.settings.allows(self.item, self.currency)):
+                self.item, self.reason = None, REJECT_INHIBITED
+            self._fire("arrived" if self.item else "invalid", now)
+        elif self.levels.get("lever"):
+            self.reason = REJECT_LENGTH
+            self._fire("invalid", now)
+        elif not self.levels.get("entry") and not self.residue():
+            self._fire("gone", now)
+
+    def _path_escrow(self, now, reading):
+        if not self.levels.get("exit"):
+            self._raise("cheated", "pulled from escrow", now)
+
+    _path_holding = _path_escrow
+
+    # Lever down, then up with the item in the chute: it is through. Up without
+    # it, or nothing left to see: it was pulled back.
+    def _path_stacking(self, now, reading):
+        if self._credited:
+            return
+        if self.levels.get("lever"):
+            self._at_lever = True
+            if not self.levels.get("exit") and self.string is None:
+                self.string = now + _STRING_MS
+        elif self._at_lever and self.levels.get("chute"):
+            self._fire("past_lever", now)
+        elif self.levels.get("chute") and not (self.levels.get("entry") or self.residue()):
+            self.retest = True  # through, and the lever never said so
+            self._fire("past_lever", now)
+        elif self._at_lever or not (self.levels.get("entry") or self.residue()):
+            self._raise("cheated", "pulled while stacking", now)
+
+    def _path_returning(self, now, reading):
+        self.string = None
+        if not self.levels.get("entry") and not self.residue():
+            self._out = True
+            self._motor("transport", 0)
+            self.timer = None
+            self._leave(now)
+
+    _path_rejecting = _path_returning
+
+    # The host hears of a rejection or return at least once before it ends.
+    def _leave(self, now):
+        if self._out and (self._told or self.faulty()) and self._fire("left", now):
+            self._out = False
+            flight = self.record["flight"]
+            if flight and flight["stage"] == "stacking":
+                self._end_flight(now)
+
+    def _follow_pusher(self, now):
+        if not self.levels.get("home"):
+            self._left_home = True
+        elif self._left_home:
+            self._pushing = False
+            self._motor("stack", 0)
+            self.timer = None
+            self._fire("stored", now)
+
+    # A latch opens only by this act, and only when its cause is gone.
+    def _host_reset(self, now):
+        self.standing.sense("post_failed", False)
+        for name in self.standing.release():
+            self._note(name + "_cleared", "host reset", now)
+        self.record["latched"] = list(self.standing.latched)
+        # 13:69E-1.28N(h): upon each reset, also one that no state follows.
+        self.verified = None
+        self.effects.append(("verify",))
+        self._note("host_reset", "", now)
+        return self._fire("host_reset", now)
+
+    def _raise(self, name, detail, now):
+        if self.standing.sense(name, True):
+            self.retest = True
+            self.record["latched"] = list(self.standing.latched)
+            self._note(name, detail, now)
+
+    def _lower(self, name, now):
+        stood = name in self.standing.names()
+        self.standing.sense(name, False)
+        if stood and name not in self.standing.names():
+            self._note(name + "_cleared", "", now)
+
+    def _motor(self, name, direction):
+        if name == "transport":
+            self.transport = direction
+            self.stalled = None
+        self.effects.append(("motor", name, direction))
+
+    def _event(self, what, detail=""):
+        self.effects.append(("event", what, detail))
+
+    def _note(self, what, detail, now):
+        line = self.log.entry(self.record["boot"], now, self.calendar(), what, detail)
+        self.record["log"] = self.log.head
+        self.lines.append(("log", self.log.head[0], line))
+        self._event(what, detail)
+        self._commit()
+
+    def _commit(self):
+        if ("commit", self.record) not in self.effects:
+            self.effects.append(("commit", self.record))

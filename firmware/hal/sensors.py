@@ -1,0 +1,71 @@
+# Sensors and motors on pins. On a virtual board pins are control lines: "pin NAME LEVEL" and "adc NAME VALUE…" come in
+# (pin ready 1: the scan head has measured an item), "out NAME LEVEL" goes out.
+class PinSensors:
+    def __init__(self, control):
+        self.changed = True
+        self._control = control
+        self._lines = []
+        # Pulled up: a part that isn't there doesn't stop the others.
+        self._levels = {"box": 1, "lock": 1, "home": 1, "scanner": 1, "battery": 1}
+        self._values = {}
+        self._reading = None
+        self._outputs = {}
+
+    # No pin moves twice in a step: the device sees every edge, however late it looks.
+    def step(self, now):
+        self._lines += self._control.read()
+        moved = []
+        while self._lines:
+            words = self._lines[0].split()
+            if words[:1] == ["pin"] and words[1:2] in moved:
+                return
+            moved.append(words[1:2])
+            self._take(words)
+            self._lines.pop(0)
+
+    # A line that makes no sense is noise on a cable: it moves nothing.
+    def _take(self, words):
+        if len(words) < 3:
+            return
+        if words[:2] == ["adc", "barcode"]:
+            self._values["barcode"] = words[2]  # digits: leading zeros count
+            return
+        try:
+            values = [int(word) for word in words[2:]]
+        except ValueError:
+            return
+        if words[0] == "adc":
+            self._values[words[1]] = values[0] if len(values) == 1 else values
+        elif words[0] == "pin":
+            self._set(words[1], 1 if values[0] else 0)
+
+    def _set(self, name, level):
+        if name != "ready":
+            self._levels[name] = level
+        elif level:
+            self._reading = self._values.copy()
+        self.changed = True
+
+    # Name to 0 or 1; a pin that was never driven and isn't pulled up is absent.
+    def levels(self):
+        return self._levels.copy()
+
+    # What the scan head measured since the last call, else None.
+    def take_reading(self):
+        reading, self._reading = self._reading, None
+        return reading
+
+    # Pins change by themselves, and wake the wait for the ports; an edge that waits is due at once.
+    def next(self):
+        return 0 if self._lines else None
+
+    def motor(self, name, direction):
+        self._drive(name + "_motor", direction)
+
+    def light_emitters(self, on):
+        self._drive("emitters", on)
+
+    def _drive(self, name, level):
+        if self._outputs.get(name) != level:
+            self._outputs[name] = level
+            self._control.write("out %s %d" % (name, level))

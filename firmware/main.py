@@ -1,0 +1,188 @@
+# Composition root: wires port, store, clock, sensors, device, wire and link
+# together, and never returns. What goes wrong here is the boot block's to mark.
+import gc
+import sys
+from binascii import crc32
+
+import product
+from hal.clock import Clock
+from hal.indicators import Indicators
+from hal.power import cause, failure, restart
+from hal.store import Files, Log, Store
+from link.events import Events
+from link.ops import Ops
+from link.server import Server
+from micropython import const
+
+try:
+    from bench import rig
+except ImportError:
+    rig = None  # a release image has no bench
+
+_IDLE_MS = const(100)
+_SETTLE = const(16)  # reactions to one instant, at most
+
+
+# A module of the image by its dotted name.
+def load(name):
+    __import__(name)
+    return sys.modules[name]
+
+
+class Machine:
+    def __init__(self, boot):
+        self.boot = boot
+        self.clock = Clock(boot.port.ticks, boot.port.seconds)
+        self.now = self.clock.now()
+        self.indicators = Indicators()
+        self.events = Events()
+        self.checking = None
+        self.after_reply = None  # what ends this run, once its reply is out
+        files = Files("/data")
+        self.files = rig.FaultyFiles(files, boot) if rig else files
+        self.sensors = rig.plant(boot, product.DEVICE) if rig else load("hal.sensors").PinSensors(boot.control)
+        self.store = Store(self.files, crc32)
+        self.log = Log(self.files)
+        self.device = self._restore()
+        wire = load("wire." + product.WIRE)
+        self.wire = wire.Wire(self.device, boot.wire, boot.crc16, self.step, boot, self.now)
+        ops = Ops(self).table()
+        if rig:
+            ops.update(rig.ops(self))
+        self.link = Server(boot.link, boot.crc16, ops, self.identity)
+
+    def _restore(self):
+        module = load("device." + product.DEVICE.replace("-", "_"))
+        record = self.store.load()
+        new = record is None and self.store.damaged is None
+        device = module.create(record, (True, ""), self.clock.calendar, new)
+        self.log.trim(device.record["log"][0])
+        return device
+
+    def identity(self):
+        gc.collect()
+        identity = self.boot.identity()
+        identity.update(
+            {
+                "device": product.DEVICE,
+                "version": product.VERSION,
+                "revision": product.REVISION,
+                "image": product.KIND,
+                "digest": self.boot.image_digest(),
+                "caps": self.device.capabilities + (rig.CAPABILITIES if rig else []),
+                "boot": self.device.record["boot"],
+                "reset": cause(self.boot),
+                "inoperable": None,
+                "wire": product.WIRE,
+                "entropy": self.boot.board.ENTROPY,
+            }
+        )
+        return identity
+
+    # -- one event, and all that follows from it --------------------------------
+
+    def step(self, event):
+        self._apply(self.device.step(event, self.now))
+
+    # In order: what stands behind a commit waits until it is durable.
+    def _apply(self, effects):
+        for effect in effects:
+            try:
+                getattr(self, "_do_" + effect[0])(*effect[1:])
+            except OSError as e:
+                self._apply(self.device.step(("store_error", repr(e)), self.now))
+                return
+
+    def _do_commit(self, record):
+        self.store.commit(record)
+
+    def _do_log(self, number, line):
+        self.log.append(number, line)
+
+    def _do_motor(self, name, direction):
+        self.sensors.motor(name, direction)
+
+    def _do_emitters(self, on):
+        self.sensors.light_emitters(on)
+
+    def _do_event(self, what, detail):
+        self.events.add(self.now, what, detail)
+
+    def _do_verify(self):
+        self.checking = self.boot.signature()
+
+    def _do_restart(self, how):
+        restart(self.boot, how)
+
+    # -- time ---------------------------------------------------------------------
+
+    def start(self):
+        self.sensors.step(self.now)
+        why = failure(self.boot)
+        self.step(("start", self.sensors.levels(), cause(self.boot)))
+        if why:
+            self.step(("service", "software_error", why))
+        if self.store.damaged in ("a", "b"):
+            self.step(("service", "memory_repaired", self.store.damaged))
+
+    def turn(self, now):
+        self.happen(now)
+        self.tell(now)
+
+    # What paper, parts and time did until now.
+    def happen(self, now):
+        self.now = now
+        self.sensors.step(now)
+        self._settle()
+        self._check()
+        due = self.device.next()
+        if due is not None and due <= now:
+            self.step(("tick",))
+            self._settle()
+
+    # What host and people are to see of it, unasked.
+    def tell(self, now):
+        self.wire.tick(now)
+        self.indicators.show(self.device.light(), self.device.message())
+
+    # Motors move sensors, and sensors move motors, within one instant.
+    def _settle(self):
+        for _ in range(_SETTLE):
+            if not self.sensors.changed:
+                return
+            self.sensors.changed = False
+            self.step(("sensors", self.sensors.levels(), self.sensors.take_reading()))
+
+    def _check(self):
+        if self.checking:
+            result = self.checking.step()
+            if result is not None:
+                self.checking = None
+                self.step(("verified", result[0], result[1]))
+
+    # The earliest moment at which something happens by itself.
+    def next(self):
+        if self.checking:
+            return self.now
+        times = (self.device.next(), self.sensors.next(), self.wire.next())
+        return min(t for t in times if t is not None)
+
+    def delay(self):
+        return max(0, min(_IDLE_MS, self.next() - self.now))
+
+
+def run(boot):
+    machine = Machine(boot)
+    machine.start()
+    gc.collect()
+    ports = (boot.link, boot.wire, boot.control)
+    while True:
+        boot.port.wait(ports, machine.delay())
+        now = machine.clock.now()
+        if not machine.wire.receiving(now):
+            machine.happen(now)
+        machine.link.poll()
+        if machine.after_reply:
+            machine.after_reply()
+        machine.wire.poll(now)
+        machine.tell(now)
