@@ -1,0 +1,61 @@
+"""Ask a board one thing over its link, and print the answer as JSON.
+
+pitbench do --link PORT status
+pitbench do --link PORT insert usd20
+pitbench do --link PORT insert voucher=123456789012345678
+pitbench do --link PORT door which=stacker open=true
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from pitbench.deadline import Deadline
+from pitbench.errors import PitbenchError
+from pitbench.items import item_named, item_names
+from pitbench.link import LinkClient
+from pitbench.patience import open_when_free
+
+# `pitbench sim` looks into the board now and then through the same port: it is free again at once.
+BUSY_S = 3.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description = __doc__
+    parser.epilog = f"insert takes: {', '.join(item_names())}; a note fed another way is usd20@1 to usd20@3"
+    parser.add_argument("--link", required=True, metavar="PORT", help="link port of the board, path or URL")
+    parser.add_argument("--timeout", type=float, default=2.0, help="seconds for each reply (default: 2)")
+    parser.add_argument("op", help="hello, status, meters, events, insert, …")
+    parser.add_argument("args", nargs="*", metavar="key=value", help="values are JSON where they can be")
+
+
+def run(args: argparse.Namespace) -> int:
+    asked = arguments(args.op, args.args)
+    with open_when_free(args.link, Deadline(BUSY_S)) as transport:
+        link = LinkClient(transport, args.timeout)
+        identity = link.hello()
+        answer = identity if args.op == "hello" else link.do(args.op, **asked)
+    print(json.dumps(answer, indent=2))
+    return 0
+
+
+def arguments(op: str, words: list[str]) -> dict[str, Any]:
+    """Arguments of a link operation from `key=value` words. Raises PitbenchError."""
+    if op == "insert" and len(words) == 1 and not words[0].startswith("item="):
+        return {"item": item_named(words[0]).record()}
+    if op == "events" and not words:
+        return {"after": 0}
+    return dict(_pair(word) for word in words)
+
+
+def _pair(word: str) -> tuple[str, Any]:
+    key, equals, value = word.partition("=")
+    if not equals or not key.isidentifier() or key in ("id", "do"):
+        raise PitbenchError(f"'{word}' is no argument.", "Write key=value, as in open=true.")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value

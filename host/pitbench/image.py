@@ -1,0 +1,144 @@
+"""The image of a board: which files, compiled, signed, and put into a folder.
+
+An image is bytecode only. One revision gives the same bytes from any folder, and the files under /image are the same
+for every board; what differs between boards lies in /boot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pitbench import compiler
+from pitbench.board_facts import board_facts, board_module, constants
+from pitbench.errors import UnknownName
+from pitbench.image_error import ImageError
+from pitbench.signature import CRC_FILE, image_crc, image_digest
+from pitbench.sources import Tree, product_name
+
+KINDS = ("bench", "release")
+VERSION = "0.1.0"
+
+# Sources that go to the board as they are, because a board looks for them by name.
+_PLAIN = {"boot.py": "/boot.py", "boot/start.py": "/main.py"}
+
+
+@dataclass(frozen=True)
+class Image:
+    """One built image in a folder laid out as the board's file system."""
+
+    folder: Path
+    device: str
+    kind: str
+    board: str
+    version: str
+    revision: str
+    crc: int
+    digest: str
+    files: Mapping[str, bytes]
+    """Path on the board → content, boot block included."""
+
+    @property
+    def image_files(self) -> dict[str, bytes]:
+        """The files under /image alone: what CRC and digest are about."""
+        return {path: data for path, data in self.files.items() if path.startswith("/image/")}
+
+
+def build_image(
+    device: str,
+    kind: str,
+    out: Path,
+    *,
+    board: str = "unix",
+    sources: Path | None = None,
+    patches: Mapping[str, str] | None = None,
+    product: Mapping[str, str | int] | None = None,
+) -> Image:
+    """Build the image of `device` (as `bill-acceptor`) for `board` into the folder `out`, and return it.
+
+    `kind` is "bench" or "release"; `sources` another firmware folder than this tree's; `patches` new texts by path
+    in that folder, as `device/bill_acceptor.py`; `product` constants that replace or join those of product.py.
+    Raises UnknownName for an unknown device, board or kind, ImageError for a patch of no file and for a source that
+    won't compile.
+    """
+    if kind not in KINDS:
+        raise UnknownName("image kind", kind, list(KINDS))
+    tree = Tree(sources, patches)
+    facts = board_facts(board)
+    device = product_name(device)
+    revision = tree.revision(device, compiler.version())
+    names: dict[str, object] = {"DEVICE": device, "VERSION": VERSION, "REVISION": revision, "KIND": kind}
+    names |= {**tree.constants(device), **(product or {})}
+    files = _compile(tree, tree.files(device, kind), facts, names)
+    image = {path: data for path, data in files.items() if path.startswith("/image/")}
+    crc = image_crc(image)
+    image[CRC_FILE] = files[CRC_FILE] = crc.to_bytes(2, "big")
+    built = Image(
+        out, device, kind, board, str(names["VERSION"]), str(names["REVISION"]), crc, image_digest(image), files
+    )
+    _write(files, out)
+    return built
+
+
+def load_image(folder: Path, device: str, kind: str) -> Image:
+    """Read a built image from the folder that build_image wrote. Raises ImageError when there is none."""
+    found = {f"/{path.relative_to(folder).as_posix()}": path for path in folder.rglob("*") if path.is_file()}
+    files = {path: place.read_bytes() for path, place in found.items()}
+    files = {path: data for path, data in files.items() if not path.startswith("/data/")}
+    image = {path: data for path, data in files.items() if path.startswith("/image/")}
+    if CRC_FILE not in image:
+        raise ImageError(f"{folder} holds no built image.", "Build one with `pitbench image`.")
+    crc = int.from_bytes(image[CRC_FILE], "big")
+    return Image(folder, device, kind, "", VERSION, "", crc, image_digest(image), files)
+
+
+def install(image: Image, root: Path) -> None:
+    """Put an image into a board's folder, in place of the one there; its data are left alone.
+
+    The board must be off.
+    """
+    for name in ("boot", "image"):
+        shutil.rmtree(root / name, ignore_errors=True)
+    _write(image.files, root)
+
+
+def revision_of(device: str, sources: Path | None = None, patches: Mapping[str, str] | None = None) -> str:
+    """Return the revision that an image of these sources carries: 12 hex digits of their SHA-256."""
+    return Tree(sources, patches).revision(product_name(device), compiler.version())
+
+
+def sha256_list(image: Image) -> dict[str, str]:
+    """Return path on the board → SHA-256 (hex) of each file, as a report lists them."""
+    return {path: hashlib.sha256(data).hexdigest() for path, data in sorted(image.files.items())}
+
+
+def _compile(
+    tree: Tree, names: list[str], facts: Mapping[str, object], product: Mapping[str, object]
+) -> dict[str, bytes]:
+    port = f"hal/port_{facts['port']}.py"
+    if port not in names:
+        raise ImageError(f"board {facts['name']} wants {port}, which the firmware hasn't got.", "Add it.")
+    texts = {name: tree.text(name) for name in names}
+    texts["product.py"] = constants(product)
+    texts["boot/board.py"] = board_module(facts)
+    texts["boot/port.py"] = texts[port]
+    places = {name: tree.place(name) for name in texts}
+    plain = {_PLAIN[name]: texts.pop(name).encode() for name in _PLAIN}
+    compiled = compiler.compile_all({name: places[name] for name in texts}, texts)
+    return plain | {_on_board(name): data for name, data in compiled.items()}
+
+
+def _on_board(name: str) -> str:
+    folder = "" if name.startswith("boot/") else "image/"
+    return f"/{folder}{name.removesuffix('.py')}.mpy"
+
+
+def _write(files: Mapping[str, bytes], root: Path) -> None:
+    for path, data in files.items():
+        place = root / path[1:]
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    (root / "data").mkdir(exist_ok=True)

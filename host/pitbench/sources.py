@@ -1,0 +1,115 @@
+"""The firmware's sources as files: which of them go into which product, with patches laid over them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from pitbench.errors import UnknownName
+from pitbench.image_error import ImageError
+from pitbench.tables import read_toml
+
+FIRMWARE = Path(__file__).parents[2] / "firmware"
+_PRODUCTS = "products"
+
+Product = dict[str, Any]
+"""One table products/NAME.toml."""
+
+
+def product_name(device: str) -> str:
+    """Return a device's name as products and command line write it: dashes, never underscores."""
+    return device.replace("_", "-")
+
+
+class Tree:
+    """A folder of firmware with patches laid over it.
+
+    Every product has a file products/NAME.toml. `own` lists, as patterns, the files that are the product's own; a
+    file that no product owns is shared by all. Every other value becomes a constant of the image's product.py, as
+    `wire`, its protocol. So a new device is new files and one table, with no edit elsewhere.
+    """
+
+    def __init__(self, folder: Path | None = None, patches: Mapping[str, str] | None = None) -> None:
+        """Take `folder` (default: this tree's firmware); `patches` are new texts by path in it.
+
+        Raises ImageError for a folder without products and for a patch of a file that isn't there.
+        """
+        self.folder = folder or FIRMWARE
+        self.patches = dict(patches or {})
+        self._products = {p.stem: _product(p) for p in sorted((self.folder / _PRODUCTS).glob("*.toml"))}
+        if not self._products:
+            raise ImageError(f"{self.folder} has no {_PRODUCTS}/*.toml.", "Name a folder of firmware.")
+        self._names = self._list()
+        for name in self.patches:
+            if name not in self._names:
+                raise ImageError(f"{self.folder} has no {name} to patch.", "Give a path below that folder.")
+
+    @property
+    def devices(self) -> list[str]:
+        """Names of the devices that this firmware can be built for."""
+        return list(self._products)
+
+    def files(self, device: str, kind: str) -> list[str]:
+        """Return the sources of an image, as paths below the folder; bench/ is in a bench image only.
+
+        Raises UnknownName for an unknown device.
+        """
+        self._product(device)
+        names = [name for name in self._names if self._belongs(name, device)]
+        return [name for name in names if kind == "bench" or not name.startswith("bench/")]
+
+    def constants(self, device: str) -> dict[str, object]:
+        """Return the constants of a product, by upper-case name. Raises UnknownName for an unknown device."""
+        return {name.upper(): value for name, value in self._product(device).items() if name != "own"}
+
+    def text(self, name: str) -> str:
+        """Return the text of a source, patched if there is a patch; line ends are LF on every PC."""
+        if name in self.patches:
+            return self.patches[name].replace("\r\n", "\n")
+        try:
+            return (self.folder / name).read_text(encoding="utf-8")
+        except UnicodeDecodeError as e:
+            raise ImageError(f"{self.place(name)} isn't UTF-8 at byte {e.start}.", "Save it as UTF-8.") from e
+
+    def place(self, name: str) -> str:
+        """Return where a source is found by a person, for messages."""
+        return f"{self.folder / name}{' (patched)' if name in self.patches else ''}"
+
+    def revision(self, device: str, tool: str) -> str:
+        """Return 12 hex digits of the SHA-256 over a product's sources and the compiler's version `tool`.
+
+        It is the same for bench and release image, and for every board.
+        """
+        sha = hashlib.sha256(f"{tool}\0{sorted(self.constants(device).items())}\0".encode())
+        for name in self.files(device, "bench"):
+            data = self.text(name).encode()
+            sha.update(f"{name}\0{len(data)}\0".encode() + data)
+        return sha.hexdigest()[:12]
+
+    def _list(self) -> list[str]:
+        found = (p.relative_to(self.folder).as_posix() for p in self.folder.rglob("*.py"))
+        return sorted((name for name in found if not _hidden(name)), key=str.encode)
+
+    def _product(self, device: str) -> Product:
+        if device not in self._products:
+            raise UnknownName("device", device, self.devices)
+        return self._products[device]
+
+    def _belongs(self, name: str, device: str) -> bool:
+        owners = [other for other, row in self._products.items() if any(fnmatchcase(name, p) for p in row["own"])]
+        return not owners or device in owners
+
+
+def _hidden(name: str) -> bool:
+    return any(part.startswith((".", "__pycache__")) for part in name.split("/"))
+
+
+def _product(path: Path) -> Product:
+    product = read_toml(path)
+    own = product.get("own")
+    if not isinstance(own, list) or not all(isinstance(pattern, str) for pattern in own):
+        raise ImageError(f"{path} has no list of patterns `own`.", "Add it.")
+    return product
