@@ -1,0 +1,156 @@
+"""A bill acceptor whose image is altered: started, looked at on both ports, tempted, and put right again.
+
+An altered image counts as found when the wire says failure, ROM, before and after a host has done all that makes a
+sound device ready; as booted on when it says anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pitbench import items
+from pitbench.deadline import Deadline
+from pitbench.image import Image
+from pitbench.protocols.id003 import Command, FailureCode, Frame, Status, encode, status_text
+from pitbench.virtual import VirtualBoard
+from pitbench.virtual.board import NOTE_MARK
+
+from pitbench_hil.acceptor import AcceptorBench
+from pitbench_hil.acceptor_pins import LOOK_S, PinBench
+from pitbench_hil.check import Check
+from pitbench_hil.mutations import MARK, Files, Mutation, lay_out
+
+NOTE = items.genuine(20)
+ROM_FAILURES = (FailureCode.BOOT_ROM, FailureCode.EXTERNAL_ROM, FailureCode.ROM)
+TEMPTATION = ((Command.RESET, b""), (Command.SET_ENABLE, b"\0\0"), (Command.SET_INHIBIT, b"\0"), (Command.STACK_1, b""))
+
+
+def is_inoperable(frame: Frame | None) -> bool:
+    """Whether a reply is failure, ROM."""
+    return frame is not None and frame.cmd == Status.FAILURE and frame.data[:1] in [bytes([c]) for c in ROM_FAILURES]
+
+
+REFUSAL_S = 3.0
+
+
+@dataclass
+class Count:
+    """What a series of altered images came to."""
+
+    mutations: int = 0
+    booted_on: int = 0
+    silent: int = 0
+
+
+class Altered:
+    """Alters the image of one board while it is off, and puts it right again.
+
+    Args:
+        bench: the board's bench.
+        image: what the board holds.
+    """
+
+    def __init__(self, bench: AcceptorBench, image: Image) -> None:
+        self.bench = bench
+        self.good = image.files
+        self._there: Files = dict(image.files)
+
+    @property
+    def virtual(self) -> VirtualBoard:
+        """The board's supervisor."""
+        assert self.bench.board.virtual is not None, "rules that need `image` run on virtual boards"
+        return self.bench.board.virtual
+
+    def write(self, files: Files) -> None:
+        """The board's folder holds these files from now on."""
+        lay_out(self.virtual.root, self._there, files)
+        self._there = files
+
+    def start(self, files: Files, cause: str = "power") -> None:
+        """Off, altered, on again, and nothing waited for."""
+        self.bench.cut()
+        self.write(files)
+        self.virtual.power_on(cause)
+        self.bench.forget()
+
+    def restore(self) -> None:
+        """Off, put right, on again; waits until the board answers."""
+        self.bench.cut()
+        self.write(self.good)
+        self.bench.power_on()
+
+    def offer(self) -> None:
+        """A note waits at the mouth."""
+        if isinstance(self.bench, PinBench):
+            self.bench.pins.pins("entry", 1)
+        else:
+            self.bench.insert(NOTE)
+
+    def accepted(self) -> int:
+        """Notes taken since `offer`, once the image is restored: by the plant, or by the motors that were driven."""
+        if isinstance(self.bench, PinBench):
+            return 1 if self._drawn_in() else 0
+        return int(self.bench.truth()["stacked"])
+
+    def _drawn_in(self) -> bool:
+        return ("transport_motor", 1) in self.virtual.responder.driven
+
+    def becomes_inoperable(self, seconds: float = REFUSAL_S) -> tuple[bool, str]:
+        """Poll until the board is inoperable, or real time is up; and what it said last."""
+        deadline, shown = Deadline(seconds), None
+        while not deadline.passed:
+            self.bench.send(encode(Command.STATUS_REQUEST))
+            shown = self.bench.receive(0.05)
+            if is_inoperable(shown):
+                return True, "failure, ROM"
+        return False, status_text(shown.cmd, shown.data) if shown else "nothing"
+
+    def ran(self) -> bool:
+        """Whether a stray file was run, by the mark that it leaves."""
+        return (self.virtual.root / MARK[1:]).exists()
+
+    def refuses(self, path: str) -> tuple[bool, str]:
+        """Whether the board refuses to go on for this path, at least on its console; what the wire said."""
+        deadline = Deadline(REFUSAL_S)
+        while not deadline.passed and not self.ran():
+            self.bench.send(encode(Command.STATUS_REQUEST))
+            if frame := self.bench.receive(LOOK_S):
+                return is_inoperable(frame), status_text(frame.cmd, frame.data)
+            _, _, named = self._console().rpartition("extra file ")
+            if named and path.startswith(named.split()[0]):
+                return True, "nothing"
+        return False, "nothing"
+
+    def _console(self) -> str:
+        """What the board wrote there since it was started last."""
+        return self.virtual.console.read_text(errors="replace").rpartition(NOTE_MARK)[2]
+
+    def looks(self) -> tuple[bool, str]:
+        """Whether it is inoperable, before and after temptation; and what it said last."""
+        shown = self.bench.exchange(Command.STATUS_REQUEST)
+        for command, data in TEMPTATION:
+            if shown is None or not is_inoperable(shown):
+                break
+            self.bench.exchange(command, data)
+            shown = self.bench.exchange(Command.STATUS_REQUEST)
+        return is_inoperable(shown), status_text(shown.cmd, shown.data) if shown else "nothing"
+
+
+def find_all(check: Check, altered: Altered, mutations: Iterable[Mutation]) -> Count:
+    """Start the board once with each; stops at the first that isn't found."""
+    count, crashes = Count(), altered.virtual.crashes
+    for mutation in mutations:
+        check.stimulus("image altered while off, power on", mutation=mutation.name)
+        altered.start(mutation.files)
+        count.mutations += 1
+        inoperable, said = altered.looks()
+        if not inoperable:
+            check.note("not found", mutation=mutation.name, said=said)
+            count.silent += said == "nothing"
+            count.booted_on += said != "nothing"
+            break
+    check.expect(
+        "mutations that crash the board or leave it silent", altered.virtual.crashes - crashes + count.silent, 0
+    )
+    return count

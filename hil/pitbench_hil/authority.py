@@ -1,0 +1,50 @@
+"""Authorised requests on the link, written on their own from the link's description.
+
+A proof is HMAC-SHA256 with the role's secret over `nonce|role|asked`, in hex; a nonce serves once.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from typing import Any
+
+Do = Callable[..., dict[str, Any]]
+
+
+class Officer:
+    """Somebody with a role and its secret.
+
+    Args:
+        do: the link's `do`.
+        role: any name, "technician" or "regulator" say.
+        secret: at least 16 bytes.
+    """
+
+    def __init__(self, do: Do, role: str = "technician", secret: bytes = b"a secret of the bench only") -> None:
+        self.do = do
+        self.role = role
+        self.secret = secret
+
+    def commission(self) -> None:
+        """Set the role's secret. Raises LinkError when it has one."""
+        self.do("commission", role=self.role, secret=self.secret.hex())
+
+    def proof(self, asked: str, nonce: str | None = None) -> str:
+        """The proof for a request; asks for a new challenge unless a nonce is given."""
+        nonce = nonce or self.do("challenge")["nonce"]
+        return hmac.new(self.secret, f"{nonce}|{self.role}|{asked}".encode(), "sha256").hexdigest()
+
+    def ask(self, op: str) -> dict[str, Any]:
+        """`attempt_meters` or `clear_memory`, with proof. Raises LinkError."""
+        return self.do(op, role=self.role, proof=self.proof(op))
+
+    def record(self, what: str, who: str, licence: str, reason: str) -> dict[str, Any]:
+        """An entry of the entry or service log, with proof. Raises LinkError."""
+        request = self.entry(what, who, licence, reason)
+        return self.do("service", **request)
+
+    def entry(self, what: str, who: str, licence: str, reason: str) -> dict[str, Any]:
+        """The request that `record` sends."""
+        proof = self.proof(f"{what}|{who} {licence} {reason}")
+        return {"role": self.role, "what": what, "who": who, "licence": licence, "reason": reason, "proof": proof}

@@ -1,0 +1,291 @@
+"""The rule catalogue: rules are data, one TOML file a group under `rules/`, clause texts under `clauses/`.
+
+A rule's id names its clause, and what of it: `NJ-1.28N(i)2/escrow` is a part of clause `NJ-1.28N(i)2`.
+A row of a TOML file has:
+
+    id        stable and readable
+    clause    id of the clause text; left out, it is the id up to the slash
+    citation  left out, the clause's own; given where only one sentence of it is meant
+    basis     TEXT (the clause says it), READING (our interpretation), HOUSE (good practice)
+    reads     our interpretation, in a sentence
+    method    what the bench does
+    limits    decision rule: measurement name -> max, min, equals, unit; each must be measured
+    needs     capabilities (rules/needs.toml)
+    images    kinds of image on which it can be shown: bench, release
+    devices   who is bound
+    instead   INSPECT, DOCUMENT or NOT APPLICABLE, with `condition`, where there is no test
+    parts     names of [part.NAME] tables: the row becomes one rule a part, each with its own id
+
+`[defaults]` of a file hold for each of its rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pitbench.errors import PitbenchError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+HERE = Path(__file__).parent
+BASES = ("TEXT", "READING", "HOUSE")
+IMAGE_KINDS = ("bench", "release")
+INSTEAD = ("INSPECT", "DOCUMENT", "NOT APPLICABLE")
+_KEYS = {"id", "clause", "citation", "basis", "reads", "method", "limits", "needs", "images", "devices"} | {
+    "instead",
+    "condition",
+    "parts",
+}
+
+
+class CatalogueError(PitbenchError):
+    """A row that can't be used, or a name that no row has."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a measurement may be, in `unit`. All of max, min and equals that are given must hold."""
+
+    max: float | None = None
+    min: float | None = None
+    equals: Any = None
+    unit: str = ""
+
+    def __str__(self) -> str:
+        parts = [f"≥ {self.min:g}"] if self.min is not None else []
+        parts += [f"≤ {self.max:g}"] if self.max is not None else []
+        parts += [f"= {self.equals}"] if self.equals is not None else []
+        return " and ".join(parts) + (f" {self.unit}" if self.unit and parts else "")
+
+    @property
+    def decides(self) -> bool:
+        """Whether there is anything to keep."""
+        return (self.max, self.min, self.equals) != (None, None, None)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One cited clause: its text as the source has it, and the SHA-256 of that text."""
+
+    id: str
+    source: str
+    citation: str
+    sha256: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One testable assertion, or one row that a person answers (`instead`)."""
+
+    id: str
+    clause: Clause
+    citation: str
+    basis: str
+    reads: str
+    devices: tuple[str, ...]
+    method: str = ""
+    limits: dict[str, Limit] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    images: tuple[str, ...] = ("bench",)
+    instead: str | None = None
+    condition: str = ""
+
+    @property
+    def jurisdiction(self) -> str:
+        """NJ, NY or HOUSE: the profile under which it can fail a device."""
+        return "HOUSE" if self.basis == "HOUSE" else self.clause.source
+
+    @property
+    def decision(self) -> str:
+        """The decision rule in words."""
+        kept = "; ".join(f"{name} {limit}" for name, limit in self.limits.items())
+        return f"{kept}; every expectation is met" if kept else "every expectation is met"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON evidence."""
+        return asdict(self) | {"jurisdiction": self.jurisdiction, "decision": self.decision}
+
+
+def normal_device(name: str) -> str:
+    """`bill_acceptor` and `bill-acceptor` are one device."""
+    return name.replace("_", "-")
+
+
+@cache
+def clauses() -> dict[str, Clause]:
+    """Every cited clause by id."""
+    index = _read(HERE / "clauses" / "index.toml")["clause"]
+    return {key: Clause(id=key, text=_clause_text(key), **row) for key, row in index.items()}
+
+
+@cache
+def sources() -> dict[str, dict[str, str]]:
+    """Title and state of the copies that the clause texts were taken from."""
+    return _read(HERE / "clauses" / "index.toml")["source"]
+
+
+@cache
+def known_needs() -> dict[str, str]:
+    """Capability name -> what it means."""
+    return _read(HERE / "rules" / "needs.toml")["needs"]
+
+
+@cache
+def every_rule(folder: Path = HERE / "rules") -> tuple[Rule, ...]:
+    """All rules of all devices in the TOML files under `folder`, in the order of files and rows."""
+    rules = [rule for path in _rule_files(folder) for rule in rules_of_file(path)]
+    _refuse_duplicates(rule.id for rule in rules)
+    return tuple(rules)
+
+
+def rules_for(device: str, folder: Path | None = None) -> dict[str, Rule]:
+    """Rules that bind a device, by id; `folder` holds rule files other than the catalogue's own.
+
+    Raises CatalogueError for a device that no rule names.
+    """
+    every = every_rule(folder) if folder else every_rule()
+    found = {rule.id: rule for rule in every if normal_device(device) in rule.devices}
+    if not found:
+        known = sorted({name for rule in every for name in rule.devices})
+        raise CatalogueError(f"No rule binds a device '{device}'.", f"Devices: {', '.join(known)}.")
+    return found
+
+
+def selected(rules: Iterable[Rule], patterns: Iterable[str]) -> list[Rule]:
+    """Rules that a pattern names: an id, a clause with all its parts, or a shell pattern (`NJ-1.28B*`).
+
+    Raises CatalogueError for a pattern that names none.
+    """
+    rules, chosen = list(rules), set[str]()
+    for pattern in patterns:
+        hits = {rule.id for rule in rules if names(pattern, rule.id)}
+        if not hits:
+            raise CatalogueError(f"No rule is named '{pattern}'.", "`pitbench rules` lists them.")
+        chosen |= hits
+    return [rule for rule in rules if rule.id in chosen]
+
+
+def names(pattern: str, rule_id: str) -> bool:
+    """Whether `pattern` names the rule: itself, its clause, the clause above, or by shell pattern."""
+    above = rule_id.startswith(pattern) and rule_id[len(pattern) : len(pattern) + 1] in ("/", "(")
+    numbered = pattern.endswith(")") and rule_id.startswith(pattern) and rule_id[len(pattern) :][:1].isdigit()
+    return pattern == rule_id or above or numbered or ("*" in pattern and fnmatchcase(rule_id, pattern))
+
+
+def digest(rules: Iterable[Rule]) -> str:
+    """SHA-256 over the rules as data: two runs with the same digest were judged by the same rules."""
+    text = json.dumps([rule.as_dict() for rule in rules], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def rules_of_file(path: Path) -> list[Rule]:
+    """Rules of one TOML file, parts expanded."""
+    data = _read(path)
+    defaults, parts = data.get("defaults", {}), data.get("part", {})
+    rows = [row for raw in data.get("rule", []) for row in _expanded(_over(defaults, raw), parts, path)]
+    return [_rule(row, path) for row in rows]
+
+
+def _over(defaults: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """The row over the defaults; limits are joined by name (`{}` takes a default limit away)."""
+    return defaults | row | {"limits": defaults.get("limits", {}) | row.get("limits", {})}
+
+
+def _expanded(row: dict[str, Any], parts: dict[str, Any], path: Path) -> Iterator[dict[str, Any]]:
+    """One row a part; a part adds its sentence, and narrows what its row says."""
+    if "parts" not in row:
+        yield row
+        return
+    for name in row["parts"]:
+        if name not in parts:
+            raise CatalogueError(f"{path.name}: {row['id']} names part {name!r}, and there is no [part.{name}].")
+        yield _part_of(row, name, parts[name])
+
+
+def _part_of(row: dict[str, Any], name: str, part: dict[str, Any]) -> dict[str, Any]:
+    images = [kind for kind in row.get("images", ["bench"]) if kind in part.get("images", IMAGE_KINDS)]
+    needs = list(dict.fromkeys([*row.get("needs", []), *part.get("needs", [])]))
+    clause = row.get("clause", row["id"].split("/")[0])
+    own = {"id": f"{row['id']}/{name}", "clause": clause, "images": images, "needs": needs}
+    return row | part | own | {"reads": f"{row['reads']} {part['reads']}"}
+
+
+def _rule(row: dict[str, Any], path: Path) -> Rule:
+    _refuse_bad_row(row, path)
+    clause = clauses()[row.get("clause", row["id"].split("/")[0])]
+    return Rule(
+        id=row["id"],
+        clause=clause,
+        citation=row.get("citation", clause.citation),
+        basis=row["basis"],
+        reads=row["reads"],
+        devices=tuple(row["devices"]),
+        method=row.get("method", ""),
+        limits={name: Limit(**limit) for name, limit in row.get("limits", {}).items() if limit},
+        needs=tuple(row.get("needs", ())) if "instead" not in row else (),
+        images=tuple(row.get("images", ("bench",))),
+        instead=row.get("instead"),
+        condition=row.get("condition", ""),
+    )
+
+
+def _refuse_bad_row(row: dict[str, Any], path: Path) -> None:
+    problems = [f"unknown key {key!r}" for key in sorted(row.keys() - _KEYS)]
+    problems += [f"no {key!r}" for key in ("basis", "reads", "devices") if not row.get(key)]
+    problems += [
+        f"unknown clause {name!r}" for name in [row.get("clause", row["id"].split("/")[0])] if name not in clauses()
+    ]
+    problems += [f"basis {row['basis']!r} is none of {BASES}"] if row.get("basis") not in (*BASES, None) else []
+    problems += [f"unknown need {need!r}" for need in row.get("needs", []) if need not in known_needs()]
+    problems += [f"unknown image kind {kind!r}" for kind in row.get("images", []) if kind not in IMAGE_KINDS]
+    problems += _instead_problems(row)
+    if problems:
+        raise CatalogueError(f"{path.name}: {row['id']}: {'; '.join(problems)}.")
+
+
+def _instead_problems(row: dict[str, Any]) -> list[str]:
+    if "instead" not in row:
+        return [] if row.get("method") else ["no 'method', and no 'instead'"]
+    known = row["instead"] in INSTEAD
+    problems = [] if known else [f"instead {row['instead']!r} is none of {INSTEAD}"]
+    return problems + ([] if row.get("condition") else ["'instead' without a 'condition'"])
+
+
+def _refuse_duplicates(ids: Iterable[str]) -> None:
+    seen = set[str]()
+    for rule_id in ids:
+        if rule_id in seen:
+            raise CatalogueError(f"Two rules are named {rule_id}.", "Give one another part name.")
+        seen.add(rule_id)
+
+
+def _rule_files(folder: Path) -> list[Path]:
+    """Files by the number that their name begins with, whatever their folder."""
+    files = (path for path in folder.rglob("*.toml") if path.name != "needs.toml")
+    return sorted(files, key=lambda path: (path.name, str(path)))
+
+
+def clause_file(clause_id: str) -> Path:
+    """The file that holds a clause's text."""
+    name = clause_id.replace("(", ".").replace(")", ".").rstrip(".")
+    return HERE / "clauses" / f"{name}.txt"
+
+
+def _clause_text(clause_id: str) -> str:
+    return clause_file(clause_id).read_text(encoding="utf-8").removesuffix("\n")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,152 @@
+"""What a bill acceptor on ID-003 may do, as a state chart of `transitions`.
+
+Its states are the statuses that the wire can tell apart; "error" stands for 43 to 4A. Its triggers are what a host sends,
+what paper does and what time does. Sources: the ID-003 acceptance sequence (11, 12, 13, stack/ACK, 14, 15 held until the
+host's ACK, 16, 11), its start-up (40/41/42, reset, 1B until the settings are sent, 1A or 11), and 13:69E-1.28N(f), (g)
+and (i).
+"""
+
+from __future__ import annotations
+
+from transitions import Machine
+
+STATES = (
+    "power up",
+    "power up, bill in acceptor",
+    "power up, bill in stacker",
+    "initialise",
+    "disabled",
+    "idle",
+    "accepting",
+    "escrow",
+    "holding",
+    "stacking",
+    "vend valid",
+    "stacked",
+    "rejecting",
+    "returning",
+    "error",
+)
+ESCROWED = ("escrow", "holding")
+LEAVING = ("rejecting", "returning")
+# 1.28N(i)7: until the settings are there, a reset lasts. 1.28N(g): nor without a passed self-test.
+REST = ("idle", "disabled", "initialise", "error")
+
+# trigger, sources, destinations, why
+ROWS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...] = (
+    ("reset", ("power up", "power up, bill in acceptor"), ("initialise",), "ID-003 start-up"),
+    ("reset", ("power up, bill in stacker",), ("initialise",), "only once it was polled: money first, 1.28N(f)"),
+    ("ready", ("initialise",), ("idle", "disabled"), "settings there and self-test passed, 1.28N(g)"),
+    ("ready", ("initialise",), ("returning",), "a bill found in the path goes back, uncredited"),
+    ("ready", ("initialise",), ("initialise", "error"), "not all of it is there yet"),
+    ("enable", ("disabled",), ("idle",), "C3 00"),
+    ("inhibit", ("idle",), ("disabled",), "C3 01"),
+    ("insert", ("idle",), ("accepting",), "11 to 12"),
+    ("validated", ("accepting",), ("escrow",), "12 to 13"),
+    ("not valid", ("accepting",), ("rejecting",), "1.28N(b)2"),
+    ("withdrawn", ("accepting",), REST, "pulled out before it was drawn in"),
+    ("stack", ESCROWED, ("stacking",), "41, 42"),
+    ("stack", ("escrow",), ("escrow",), "a stack before 13 was polled is about another item: invalid"),
+    ("return", ESCROWED, ("returning",), "43"),
+    ("hold", ESCROWED, ("holding",), "44"),
+    ("host silent", ESCROWED, ("returning",), "no poll for 3 s"),
+    ("too late", ESCROWED, ("rejecting",), "10 s in escrow: 17 79"),
+    ("past lever", ("stacking",), ("vend valid",), "stack-1 reports at the lever"),
+    ("past lever", ("stacking",), ("stacking",), "stack-2 reports once stored"),
+    ("stored", ("stacking",), ("vend valid",), "stack-2"),
+    ("ack", ("vend valid",), ("stacked", "stacking", "error"), "15 held until the ACK; 14 while the pusher moves"),
+    ("ack", ("vend valid",), ("vend valid",), "an ACK before 15 was polled releases nothing: it is unsolicited"),
+    ("stored", ("stacking",), ("stacked",), "after the ACK of stack-1"),
+    ("told", ("stacked",), REST, "16, then rest"),
+    ("left", LEAVING, REST, "the item is out, and the host was told"),
+    ("fault", ("stacking",), ("vend valid",), "past the lever it is credited all the same, 1.28N(f)"),
+    ("fault", ("accepting", *ESCROWED, "stacking", *LEAVING), ("error",), "the item is held, 1.28N(i)"),
+    ("fault", ("accepting", *ESCROWED, "stacking"), ("returning",), "the item goes back, 1.28N(i)"),
+    ("fault", ("initialise", "disabled", "idle", "stacking", "stacked"), ("error",), "1.28N(i)"),
+    ("reset", ("stacking", "vend valid"), ("power up, bill in stacker",), "a credit not yet acknowledged is kept"),
+    (
+        "reset",
+        ("initialise", "disabled", "idle", "accepting", *ESCROWED, "stacking", "stacked", *LEAVING, "error"),
+        ("initialise",),
+        "40",
+    ),
+    ("reset", ("error",), ("error",), "the cause stands"),
+    ("cleared", ("error",), ("initialise",), "a self-test after every recovery, 1.28N(g)"),
+)
+
+Edge = tuple[str, str, str]
+
+
+def edges() -> set[Edge]:
+    """Every (source, trigger, destination) that the chart allows."""
+    return {(source, trigger, to) for trigger, sources, tos, _ in ROWS for source in sources for to in tos}
+
+
+class Chart:
+    """Follows a device from what a bench sees of it.
+
+    A trigger may have several destinations, as paper and time decide; `saw` says which one it was.
+    """
+
+    def __init__(self, state: str = "power up") -> None:
+        self._machine = Machine(model=None, states=list(STATES), initial=state, auto_transitions=False)
+        for source, trigger, to in sorted(edges()):
+            self._machine.add_transition(f"{trigger} → {to}", source, to)
+        self.state = state
+
+    def next_states(self) -> set[str]:
+        """Where one trigger can lead from here."""
+        names = self._machine.get_triggers(self.state)
+        return {name.partition(" → ")[2] for name in names}
+
+    def saw(self, state: str, steps: int) -> bool:
+        """Take in a polled state; False if no path of at most `steps` triggers leads to it.
+
+        Args:
+            state: one of STATES.
+            steps: how many triggers may have gone by unseen since the last poll, at least 1.
+        """
+        reached = self._within(steps)
+        self.state = state
+        return state in reached
+
+    def _within(self, steps: int) -> set[str]:
+        start, reached = self.state, {self.state}
+        for _ in range(steps):
+            for state in tuple(reached):
+                self.state = state
+                reached |= self.next_states()
+        self.state = start
+        return reached
+
+
+# The firmware's own names for states and events, in the chart's words. Used to compare, not to build the chart.
+FIRMWARE_STATES = {
+    "power_up": "power up",
+    "power_up_acceptor": "power up, bill in acceptor",
+    "power_up_stacker": "power up, bill in stacker",
+    "initialize": "initialise",
+    "vend_valid": "vend valid",
+    "storing": "stacking",
+}
+FIRMWARE_EVENTS = {
+    "host_reset": "reset",
+    "enabled": "enable",
+    "inhibited": "inhibit",
+    "item": "insert",
+    "arrived": "validated",
+    "invalid": "not valid",
+    "gone": "withdrawn",
+    "quiet": "host silent",
+    "timeout": "too late",
+    "past_lever": "past lever",
+    "clear": "cleared",
+}
+
+
+def firmware_edges(rows: list[list[str]]) -> set[Edge]:
+    """The rows of the device's own table (state, event, guard, next) in the chart's words."""
+    return {
+        (FIRMWARE_STATES.get(row[0], row[0]), FIRMWARE_EVENTS.get(row[1], row[1]), FIRMWARE_STATES.get(row[3], row[3]))
+        for row in rows
+    }

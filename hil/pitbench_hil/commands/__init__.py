@@ -1,0 +1,1 @@
+"""Commands of the bench; `pitbench` finds them through the entry points `pitbench.commands`."""

@@ -1,0 +1,88 @@
+"""Run the suite against known-bad firmware, and show which rule catches which rabbit."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pitbench_hil.catalogue import normal_device, rules_for
+from pitbench_hil.evidence import new_run
+from pitbench_hil.manifest import write_manifest
+from pitbench_hil.plugin import DEFAULT_TARGET
+from pitbench_hil.rabbit_engine import PROFILE, Catch, Hunt, run_good, run_rabbits
+from pitbench_hil.rabbit_matrix import Matrix
+from pitbench_hil.rabbits import Rabbit, RabbitError, rabbits_for
+from pitbench_hil.suites import suite_of
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of the command."""
+    parser.add_argument("device", help="bill-acceptor, …")
+    parser.add_argument("name", nargs="*", help="only these rabbits, and the good device on the rules they violate")
+    parser.add_argument("--target", default=DEFAULT_TARGET, help=f"virtual board to run them on ({DEFAULT_TARGET})")
+    parser.add_argument("--full", action="store_true", help="every rule on every rabbit, not only until it is caught")
+    parser.add_argument("-n", "--jobs", type=int, default=2, help="boards at a time (2)")
+    parser.add_argument("--list", action="store_true", help="list the rabbits, and run nothing")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit code 1 when a rabbit got away, was caught by the wrong rules only, or a rule fails the good device."""
+    device = normal_device(args.device)
+    rabbits = _chosen(rabbits_for(device), args.name)
+    rules = rules_for(device)
+    # Every row is proven to fit before anything is built.
+    for rabbit in rabbits:
+        rabbit.patch()
+        rabbit.violated(rules.values())
+    if args.list:
+        print("\n".join(f"{rabbit.name:40} {', '.join(rabbit.violates)}: {rabbit.why}" for rabbit in rabbits))
+        return 0
+    folder = new_run(Path("runs").resolve(), device, f"rabbits-{args.target}", profiles=[PROFILE])
+    hunt = Hunt(suite_of(device), device, args.target, rules, folder, jobs=args.jobs, full=args.full)
+    return hunt_all(hunt, rabbits, _violated(rabbits, hunt) if args.name else [])
+
+
+def hunt_all(hunt: Hunt, rabbits: list[Rabbit], good_rules: list[str]) -> int:
+    """Run the good device (on those rules, or all) and the rabbits; print and keep the matrix. Gives the exit code."""
+    began = time.monotonic()
+    print(f"good device first, then {len(rabbits)} rabbits on {hunt.target}; evidence: {hunt.folder}", flush=True)
+    good = run_good(hunt, good_rules)
+    print(f"good device: {len(good)} rules run ({time.monotonic() - began:.0f} s)", flush=True)
+    matrix = Matrix(hunt.rules, good, run_rabbits(hunt, rabbits, _teller(len(rabbits))))
+    matrix.write(hunt.folder, f"{hunt.device}: rules × rabbits on {hunt.target}")
+    write_manifest(hunt.folder)
+    print(f"\n{matrix.text()}\n")
+    if matrix.unproven:
+        print(f"{len(matrix.unproven)} rules are violated by no rabbit (listed in matrix.html).")
+    for problem in matrix.problems:
+        print(problem, file=sys.stderr)
+    caught = sum(catch.caught for catch in matrix.catches)
+    print(f"{caught} of {len(rabbits)} caught in {time.monotonic() - began:.0f} s: {hunt.folder / 'matrix.html'}")
+    return 1 if matrix.problems else 0
+
+
+def _violated(rabbits: list[Rabbit], hunt: Hunt) -> list[str]:
+    """Where a few rabbits are asked for, the good device is held to the rules that they violate."""
+    return sorted({name for rabbit in rabbits for name in rabbit.violated(hunt.rules.values())})
+
+
+def _teller(total: int) -> Callable[[Catch], None]:
+    told = 0
+
+    def tell(catch: Catch) -> None:
+        nonlocal told
+        told += 1
+        by = f" by {catch.caught_by[0]}" if catch.caught_by else ""
+        print(f"{told:3}/{total} {catch.rabbit.name}: {catch.outcome}{by} ({catch.seconds:.1f} s)", flush=True)
+
+    return tell
+
+
+def _chosen(rabbits: list[Rabbit], names: list[str]) -> list[Rabbit]:
+    unknown = sorted(set(names) - {rabbit.name for rabbit in rabbits})
+    if unknown:
+        raise RabbitError(f"There is no rabbit '{unknown[0]}'.", "`pitbench rabbits DEVICE --list` names them.")
+    return [rabbit for rabbit in rabbits if not names or rabbit.name in names]

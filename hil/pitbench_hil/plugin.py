@@ -1,0 +1,207 @@
+"""The pytest plugin of the rule suites: `pytest hil --target unix: --device bill-acceptor`.
+
+A suite is a folder `suites/<device>/` with a `conftest.py` that defines the fixture `board`, and tests like this one:
+
+    from pitbench_hil.marks import images, needs, rule
+
+    @rule("NJ-1.28N(i)2/escrow")
+    def test_stacker_door_opened_with_a_note_in_escrow(board, check):
+        note_in_escrow(board)
+        check.stimulus("stacker door opened", which="stacker")
+        board.link.do("door", which="stacker", open=True)
+        with check.duty("answers with the stacker open"):
+            board.wait_for_status(Status.STACKER_OPEN)
+        check.measure("accepted", items_stacked(board))                 # limit: the rule's, by name
+        check.measure("credited_minus_stacked", difference(board))
+        check.expect("tower light", board.link.do("status")["light"], "red")
+
+A test records, and `verdict.py` decides; the test fails when the verdict of one of its rules is a FAIL that counts. A
+plain `assert` in a test is a rule's assertion too. Any other exception means a broken rig: its cause is kept, and later
+tests leave their rules NOT TESTED by that cause. Where silence is the device's fault, say so with `check.duty`.
+
+The `board` fixture opens its ports with `trace=run.trace`, takes the kind of image from the fixture `image_kind`, and
+calls `run.identify(hello, rung=…, caps=…, pc={"digest": …})` in every test before the test uses the board: this checks
+that the right image is there, and skips the test by name when it needs what the target lacks. `run.once(key, make)`
+keeps what is made once a process; `run.image_dirs.get(kind)` is a folder with a built image to use instead of a build.
+
+This file holds options and fixtures; `running.py` records tests, `closing.py` closes the run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pitbench.errors import PitbenchError
+
+from pitbench_hil import provenance
+from pitbench_hil.catalogue import Rule, normal_device, rules_for, selected
+from pitbench_hil.check import Check
+from pitbench_hil.closing import Closer, runs_root
+from pitbench_hil.evidence import new_run, start_run
+from pitbench_hil.marks import DESCRIPTIONS, marked
+from pitbench_hil.run import Run
+from pitbench_hil.running import Runner
+from pitbench_hil.selection import SUITES, foreign_suite
+from pitbench_hil.verdict import PROFILES
+
+DEFAULT_TARGET = "virtual"
+DEFAULT_PROFILE = "nj,ny"
+RUN = pytest.StashKey[Run]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Our options; without --device the plugin stays out of the way."""
+    group = parser.getgroup("pitbench", "rules of casino peripherals")
+    add = group.addoption
+    add("--device", help="device whose rules are tested: bill-acceptor, …")
+    add("--target", default=DEFAULT_TARGET, help="virtual, unix:, wasm:, /dev/ttyACM0, usb:SERIAL,wire=usb:ADAPTER (virtual)")
+    add(
+        "--rules",
+        default="",
+        help="only these rules, comma apart: ids, clauses with all their parts, patterns (NJ-1.28B*)",
+    )
+    add(
+        "--profile",
+        default=DEFAULT_PROFILE,
+        help=f"whose rules can fail the device, comma apart: nj, ny, house ({DEFAULT_PROFILE})",
+    )
+    add("--image-kind", choices=("bench", "release", "both"), default="both", help="kinds of image to test (both)")
+    add(
+        "--image",
+        action="append",
+        default=[],
+        metavar="KIND=FOLDER",
+        help="use this built image instead of building one",
+    )
+    add("--run-dir", help="folder of this run (runs/<utc>-<device>-<target>)")
+    add("--rule-files", help="folder with rule files other than the catalogue's")
+    add("--timing-uncertainty", type=float, default=5.0, metavar="MS", help="the rig's own uncertainty of times (5 ms)")
+    add("--keep-going", action="store_true", help="go on after the rig broke (rabbits: the device may be the cause)")
+    add("--stop-at-fail", action="store_true", help="end after the first rule that fails")
+    add("--bare", action="store_true", help="record only: no report, no manifest")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register marks; with --device, begin the run."""
+    for line in DESCRIPTIONS:
+        config.addinivalue_line("markers", line)
+    if not config.option.device or config.option.collectonly:
+        return
+    try:
+        run = _begin(config)
+    except PitbenchError as error:
+        raise pytest.UsageError(str(error)) from error
+    config.stash[RUN] = run
+    config.pluginmanager.register(Runner(run, config), "pitbench-runner")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Closer(run, config.option.bare), "pitbench-closer")
+        # One line a rule, and none a file.
+        config.option.verbose = config.option.verbose or -1
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Suites of other devices aren't even imported."""
+    device = config.option.device
+    return True if device and foreign_suite(collection_path, device) else None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test runs once on each kind of image that it names."""
+    kinds = marked(metafunc.definition, "images")
+    if kinds and "image_kind" in metafunc.fixturenames:
+        metafunc.parametrize("image_kind", kinds, indirect=True)
+
+
+@pytest.fixture
+def image_kind(request: pytest.FixtureRequest) -> str:
+    """Kind of image that this test runs on: "bench" or "release"."""
+    return str(getattr(request, "param", (marked(request.node, "images") or ["bench"])[0]))
+
+
+@pytest.fixture(scope="session")
+def run(request: pytest.FixtureRequest) -> Run:
+    """The run: folder, trace sink, identity. The `board` fixture needs it."""
+    if RUN not in request.config.stash:
+        pytest.fail("Name the device: pytest hil --target unix: --device bill-acceptor", pytrace=False)
+    return request.config.stash[RUN]
+
+
+@pytest.fixture
+def check(run: Run) -> Check:
+    """Records what the test does, sees and measures."""
+    return Check(run)
+
+
+def _begin(config: pytest.Config) -> Run:
+    option = config.option
+    device = normal_device(option.device)
+    rule_files = Path(option.rule_files).resolve() if option.rule_files else None
+    every = rules_for(device, rule_files)
+    rules = {rule.id: rule for rule in selected(every.values(), _words(option.rules))} if option.rules else every
+    profiles = _profiles(option.profile)
+    folder = _folder(config, device, rules, profiles, rule_files)
+    return Run(
+        folder=folder,
+        device=device,
+        target=option.target,
+        rules=rules,
+        catalogue=every,
+        profiles=profiles,
+        image_dirs=_image_dirs(option.image),
+        timing_uncertainty_ms=option.timing_uncertainty,
+        keep_going=option.keep_going,
+        worker=getattr(config, "workerinput", {}).get("workerid", "main"),
+    )
+
+
+def _folder(
+    config: pytest.Config, device: str, rules: dict[str, Rule], profiles: list[str], rule_files: Path | None
+) -> Path:
+    """The run's folder: made here, or handed over by the process that started this worker."""
+    if hasattr(config, "workerinput"):
+        return Path(config.workerinput["pitbench_run"])
+    option = config.option
+    about: dict[str, Any] = {
+        "profiles": profiles,
+        "rule_ids": list(rules) if option.rules else None,
+        "rule_files": str(rule_files) if rule_files else None,
+        "image_kind": option.image_kind,
+        "timing_uncertainty_ms": option.timing_uncertainty,
+        "tool": provenance.tool(),
+        "suite": provenance.suite(_suite_of(config, device)),
+    }
+    if option.run_dir:
+        return start_run(Path(option.run_dir).resolve(), device, option.target, **about)
+    return new_run(runs_root(config), device, option.target, **about)
+
+
+def _suite_of(config: pytest.Config, device: str) -> Path | None:
+    """The suite's folder, from the command line's paths."""
+    for arg in config.args:
+        path = Path(arg.split("::")[0]).resolve()
+        for folder in (path, *path.parents, *path.glob(f"{SUITES}/*"), *path.glob("*")):
+            if folder.parent.name == SUITES and normal_device(folder.name) == device:
+                return folder
+    return None
+
+
+def _profiles(text: str) -> list[str]:
+    profiles = [word.lower() for word in _words(text)]
+    unknown = [profile for profile in profiles if profile not in PROFILES]
+    if unknown or not profiles:
+        raise PitbenchError(f"There is no profile '{', '.join(unknown)}'.", f"Choose from: {', '.join(PROFILES)}.")
+    return profiles
+
+
+def _image_dirs(pairs: list[str]) -> dict[str, Path]:
+    split = [pair.partition("=") for pair in pairs]
+    if any(kind not in ("bench", "release") or not folder for kind, _, folder in split):
+        raise PitbenchError(f"--image {pairs[0]} isn't KIND=FOLDER.", "Write --image bench=FOLDER.")
+    return {kind: Path(folder).resolve() for kind, _, folder in split}
+
+
+def _words(text: str) -> list[str]:
+    """Words comma apart; a comma within an id doesn't occur."""
+    return [word.strip() for word in text.split(",") if word.strip()]

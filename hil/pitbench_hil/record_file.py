@@ -1,0 +1,44 @@
+"""The mirrored record of a virtual board, read and written from outside while the board is off.
+
+A copy is the header `<4sIII` (magic, sequence, length, CRC-32 of the text begun with the sequence) and JSON text.
+Written here on its own, so that a board that misreads its own format is found.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+MAGIC = b"PIT1"
+HEADER = struct.Struct("<4sIII")
+COPIES = ("a", "b")
+
+
+def pack(record: dict[str, Any], sequence: int) -> bytes:
+    """Return one copy of a record."""
+    text = json.dumps(record).encode()
+    return HEADER.pack(MAGIC, sequence, len(text), zlib.crc32(text, sequence)) + text
+
+
+def unpack(data: bytes) -> tuple[int, dict[str, Any]]:
+    """Return (sequence, record) of a copy. Raises ValueError when it is damaged."""
+    magic, sequence, size, crc = HEADER.unpack(data[: HEADER.size])
+    text = data[HEADER.size :]
+    if magic != MAGIC or size != len(text) or crc != zlib.crc32(text, sequence):
+        raise ValueError("damaged copy of the record")
+    return sequence, json.loads(text)
+
+
+def read(root: Path) -> dict[str, Any]:
+    """Return the record that a board whose flash is `root` would start with."""
+    return max((unpack((root / "data" / name).read_bytes()) for name in COPIES), key=lambda found: found[0])[1]
+
+
+def write(root: Path, record: dict[str, Any]) -> None:
+    """Replace both copies, the board being off."""
+    sequence = 1 + max(unpack((root / "data" / name).read_bytes())[0] for name in COPIES)
+    for name in COPIES:
+        (root / "data" / name).write_bytes(pack(record, sequence))

@@ -1,0 +1,152 @@
+"""The part of the plugin that runs in each process that runs tests: records, and makes test outcomes of verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from pitbench_hil.catalogue import IMAGE_KINDS
+from pitbench_hil.check import RuleBroken
+from pitbench_hil.durable import EvidenceError, to_json, write_whole
+from pitbench_hil.evidence import COLLECTION
+from pitbench_hil.marks import marked
+from pitbench_hil.run import Run
+from pitbench_hil.selection import gaps, image_of, narrowed, needs_of, suite_folder, trouble_of, wanted
+from pitbench_hil.verdict import Verdict, counts, judge, short
+
+PROPERTY = "pitbench"
+_RUN_BY_ONE = ("main", "gw0")
+
+
+class SuiteTrouble(Exception):
+    """A test that is written wrongly: an error of the suite, not of rig or device."""
+
+
+class Runner:
+    """Hooks around collection and each test."""
+
+    def __init__(self, run: Run, config: pytest.Config) -> None:
+        self.run = run
+        self.config = config
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Keep the tests of the chosen rules and kinds of image."""
+        kinds = IMAGE_KINDS if config.option.image_kind == "both" else (config.option.image_kind,)
+        keep = [item for item in items if self._foreign_or_in_trouble(item) or wanted(item, self.run.rules, kinds)]
+        if dropped := [item for item in items if item not in keep]:
+            config.hook.pytest_deselected(items=dropped)
+        items[:] = keep
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Say what was collected, and what is wrong with it."""
+        if self.run.worker not in _RUN_BY_ONE:
+            return
+        mine = [item for item in session.items if self._mine(item)]
+        folder = suite_folder(mine[0].path, self.run.device) if mine else None
+        tests = {item.nodeid: (marked(item, "rule"), image_of(item)) for item in mine}
+        is_narrowed = narrowed(self.config.option, self.config.args, folder)
+        problems = [trouble for item in mine if (trouble := trouble_of(item, self.run.catalogue))]
+        problems += [] if is_narrowed else gaps(self.run.rules.values(), tests)
+        collected = {"tests": {name: rules for name, (rules, _) in tests.items()}, "problems": problems}
+        files = {item.nodeid: str(item.path) for item in mine}
+        row = {**collected, "files": files, "narrowed": is_narrowed, "suite_folder": str(folder) if folder else None}
+        write_whole(self.run.folder / COLLECTION, to_json(row, indent=1))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Open the record; a broken rig leaves the rule NOT TESTED, with the first cause."""
+        if not self._mine(item):
+            return
+        if trouble := trouble_of(item, self.run.catalogue):
+            raise SuiteTrouble(trouble)
+        record = self.run.open_record(
+            item.nodeid, marked(item, "rule"), image_of(item), needs_of(item, self.run.catalogue)
+        )
+        if broken := self.run.broken:
+            why = f"the rig broke: {broken}"
+            record.add("skipped", why=why)
+            pytest.skip(why)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Record how each phase ended; judge after the last one that matters."""
+        report = yield
+        if not self._mine(item) or self.run.record is None:
+            return report
+        try:
+            self._record_phase(item, call, report)
+        except EvidenceError as error:
+            _stop(item, report, error)
+        return report
+
+    def pytest_unconfigure(self) -> None:
+        self.run.close()
+
+    def _record_phase(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+        error = call.excinfo.value if call.excinfo else None
+        if isinstance(error, EvidenceError):
+            raise error
+        self._note_error(item, report, error)
+        if report.when == "call" or (report.when == "setup" and not report.passed):
+            self._judge(item, report)
+        if report.when == "teardown":
+            self.run.close_record(outcome=report.outcome)
+
+    def _note_error(self, item: pytest.Item, report: pytest.TestReport, error: BaseException | None) -> None:
+        record = self.run.record
+        if error is None or record is None:
+            return
+        if isinstance(error, pytest.skip.Exception):
+            if not any(row["kind"] == "skipped" for row in record.rows):
+                record.add("skipped", why=str(error) or "skipped without a reason")
+        elif report.when == "call" and isinstance(error, AssertionError | pytest.fail.Exception):
+            if not isinstance(error, RuleBroken):
+                record.add(
+                    "expect", name="assertion", observed=short(str(error), 400), expected="holds", met=False, rule=None
+                )
+        else:
+            self.run.break_rig(_cause(error), item.nodeid)
+
+    def _judge(self, item: pytest.Item, report: pytest.TestReport) -> None:
+        """Verdicts of the facts so far, as rows on the report; a FAIL that counts is a failed test."""
+        named = self.run.record.rows[0]["rules"] if self.run.record else []
+        rows = [self._row(name) for name in named if name in self.run.rules]
+        report.user_properties.append((PROPERTY, rows))
+        failing = [row for row in rows if row["fails"]]
+        if failing and self.config.option.stop_at_fail:
+            item.session.shouldstop = "a rule failed, and --stop-at-fail was given"
+        if failing and report.passed:
+            report.outcome = "failed"
+            report.longrepr = "\n".join(f"{row['rule']}: {row['why']}" for row in failing)
+        elif not failing and report.failed and all(row["verdict"] == Verdict.FAIL for row in rows):
+            report.outcome, report.longrepr = "passed", None
+
+    def _row(self, name: str) -> dict[str, Any]:
+        assert self.run.record is not None
+        rule = self.run.rules[name]
+        judgement = judge(rule, self.run.record.facts(name))
+        fails = judgement.verdict is Verdict.FAIL and counts(rule, self.run.profiles)
+        said = {"observed": judgement.observed, "limit": judgement.limit, "why": judgement.why}
+        return {"rule": name, "verdict": str(judgement.verdict), "fails": fails, **said}
+
+    def _foreign_or_in_trouble(self, item: pytest.Item) -> bool:
+        """Tests outside the suite aren't ours to leave out; one in trouble is run, so that it fails."""
+        return not self._mine(item) or trouble_of(item, self.run.catalogue) is not None
+
+    def _mine(self, item: pytest.Item) -> bool:
+        return suite_folder(item.path, self.run.device) is not None
+
+
+def _cause(error: BaseException) -> str:
+    return str(error) if isinstance(error, SuiteTrouble) else f"{type(error).__name__}: {error}"
+
+
+def _stop(item: pytest.Item, report: pytest.TestReport, error: EvidenceError) -> None:
+    """Evidence can't be kept any longer: end the session with that one sentence."""
+    report.outcome, report.longrepr = "failed", str(error)
+    item.session.shouldstop = str(error)

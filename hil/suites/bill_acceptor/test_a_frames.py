@@ -1,0 +1,231 @@
+"""13:69E-1.28N(a): damaged frames are never acted on, and replies come in time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from pitbench import items
+from pitbench.deadline import Deadline
+from pitbench.protocols.id003 import SYNC, Command, Frame, Status, encode
+from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.check import Check
+from pitbench_hil.crc_errors import half_right, with_crc
+from pitbench_hil.marks import images, rule
+from pitbench_hil.reply_time import ReplyTime, reply_times
+from pitbench_hil.run import Run
+
+DAMAGED = rule("NJ-1.28N(a)/damaged-frames")
+TIME = rule("NJ-1.28N(a)/response-time")
+BOTH = images("bench", "release")
+# A pause that ends a frame: longer than any host leaves within one, in device time and in real time.
+PAUSE_MS = 80
+# Halves of one frame may be this far apart.
+WITHIN_FRAME_S = 0.03
+# Whole insertions take two seconds of real time.
+INSERTION_S = 10.0
+REQUESTS = [
+    (Command.STATUS_REQUEST, b""),
+    (Command.SET_ENABLE, b"\0\0"),
+    (Command.SET_BARCODE, b"\x01\x12"),
+    (Command.GET_DIRECTION, b""),
+    (Command.VERSION, b""),
+    (Command.CURRENCY_TABLE, b""),
+] * 10
+INHIBIT = encode(Command.SET_INHIBIT, b"\x01")
+STACK = encode(Command.STACK_1)
+# Frames of other protocols (EBDS, ccTalk, SSP, CCNET), and lone bytes: a 0x03 stops a MicroPython program.
+FOREIGN = {
+    "ctrl-c": b"\x03",
+    "ctrl-c-ctrl-d": b"\x03\x03\x04",
+    "ebds": bytes.fromhex("0208107f1c000e7b03"),
+    "cctalk": bytes.fromhex("2800019f38"),
+    "ssp": bytes.fromhex("7f8001071202"),
+    "ccnet": bytes.fromhex("02030633da81"),
+    "syncs": bytes([SYNC] * 9),
+    "sync-and-zero": bytes([SYNC, 0, SYNC, 4, SYNC, 1]),
+    "noise": bytes(range(0xE0, 0x100)),
+}
+
+
+def flipped(frame: bytes) -> Iterator[bytes]:
+    """The frame with each of its bits wrong in turn."""
+    for bit in range(8 * len(frame)):
+        damaged = bytearray(frame)
+        damaged[bit // 8] ^= 1 << bit % 8
+        yield bytes(damaged)
+
+
+def cut_short(frame: bytes) -> Iterator[bytes]:
+    """Every beginning of the frame."""
+    for end in range(1, len(frame)):
+        yield frame[:end]
+
+
+def bad_length(frame: bytes) -> Iterator[bytes]:
+    """The frame with a length that it hasn't got, its CRC right for the bytes that are there."""
+    for length in (0, 1, 4, 255):
+        body = bytes([frame[0], length]) + frame[2:-2]
+        yield with_crc(body)
+
+
+def damaged(frame: bytes) -> list[bytes]:
+    """Every kind of damage to one frame."""
+    return [*flipped(frame), *cut_short(frame), *bad_length(frame), *half_right(frame)]
+
+
+@DAMAGED
+def test_damaged_stack_is_not_acted_on(bench: AcceptorBench, check: Check) -> None:
+    bench.start()
+    bench.escrow(items.genuine(20))
+    check.stimulus("damaged stack commands with a note in escrow", frames=len(damaged(STACK)))
+    wrong = []
+    for frame in damaged(STACK):
+        bench.send(frame)
+        silence(bench)
+        reply = bench.exchange(Command.STATUS_REQUEST)
+        if reply is None or reply.cmd != Status.ESCROW:
+            wrong.append([frame.hex(), repr(reply)])
+            break
+    check.expect("acted on, or the next good frame not answered", wrong, [])
+    check.expect("stacked", bench.truth()["stacked"], 0)
+
+
+@DAMAGED
+@BOTH
+def test_damaged_setting_is_not_acted_on(bench: AcceptorBench, check: Check, image_kind: str) -> None:
+    frames = damaged(INHIBIT) if image_kind == "bench" else [*list(flipped(INHIBIT))[::5], *cut_short(INHIBIT)]
+    check.stimulus("damaged inhibits", frames=len(frames))
+    bench.command(Command.SET_INHIBIT, b"\0")
+    wrong = []
+    for frame in frames:
+        bench.send(frame)
+        pause(bench, image_kind)
+        reply = bench.exchange(Command.GET_INHIBIT)
+        if reply != Frame(Command.GET_INHIBIT, b"\0"):
+            wrong.append([frame.hex(), repr(reply)])
+            break
+    check.expect("acted on, or the next good frame not answered", wrong, [])
+
+
+@DAMAGED
+@BOTH
+def test_foreign_bytes_are_not_acted_on(bench: AcceptorBench, check: Check, image_kind: str) -> None:
+    boot = bench.state()["boot"]
+    for foreign, data in FOREIGN.items():
+        check.stimulus("foreign bytes, a pause, a poll", kind=foreign, bytes=data.hex())
+        bench.send(data)
+        pause(bench, image_kind)
+        reply = bench.exchange(Command.STATUS_REQUEST)
+        check.expect(f"poll after {foreign}", reply and reply.cmd, Status.POWER_UP)
+        check.stimulus("the same right before a poll")
+        bench.send(data + encode(Command.STATUS_REQUEST))
+        reply = bench.receive()
+        check.expect(f"poll right behind {foreign}", reply and reply.cmd, Status.POWER_UP)
+    check.expect("boot", bench.state()["boot"], boot)
+
+
+@DAMAGED
+@BOTH
+def test_frames_however_they_arrive(bench: AcceptorBench, check: Check) -> None:
+    poll = encode(Command.STATUS_REQUEST)
+    check.stimulus("three frames in one piece")
+    bench.send(poll + encode(Command.GET_INHIBIT) + poll)
+    replies = [frame.cmd if (frame := bench.receive()) else None for _ in range(3)]
+    check.expect("replies", replies, [Status.POWER_UP, Command.GET_INHIBIT, Status.POWER_UP])
+    check.stimulus("one frame in two pieces, cut at each byte")
+    for at in range(1, len(poll)):
+        reply = split(bench, poll, at)
+        check.expect(f"reply to a frame cut at byte {at}", reply and reply.cmd, Status.POWER_UP)
+    for size in (64, 63, 65):
+        data = bytes([1]) * (size - len(poll))
+        check.stimulus("a frame as long as a USB packet, or one byte off", size=size)
+        check.expect("echo", reading(bench.exchange(Command.SET_OPTIONS, data)), [Command.SET_OPTIONS, data.hex()])
+
+
+@DAMAGED
+@BOTH
+def test_over_long_frame_is_not_acted_on(bench: AcceptorBench, check: Check, image_kind: str) -> None:
+    bench.command(Command.SET_INHIBIT, b"\0")
+    for length in (129, 200, 255):
+        body = bytes([SYNC, length, Command.SET_INHIBIT]) + b"\x01" * (length - 5)
+        check.stimulus("whole frame that is longer than any of ID-003", length=length)
+        bench.send(with_crc(body))
+        pause(bench, image_kind)
+        check.expect("inhibit", reading(bench.exchange(Command.GET_INHIBIT)), [Command.GET_INHIBIT, "00"])
+
+
+def reading(frame: Frame | None) -> list[object]:
+    """A frame as plain data."""
+    return [frame.cmd, frame.data.hex()] if frame else []
+
+
+def silence(bench: AcceptorBench) -> None:
+    """Device time passes; twice, as the board may read its link before its wire."""
+    bench.state()
+    bench.advance(PAUSE_MS)
+    bench.advance(PAUSE_MS)
+
+
+def pause(bench: AcceptorBench, image_kind: str) -> None:
+    """The line falls silent: by device time where the bench has it, else by waiting for a reply that mustn't come."""
+    if image_kind == "bench":
+        silence(bench)
+    elif (frame := bench.receive(PAUSE_MS / 1000)) is not None:
+        raise AssertionError(f"answered with {frame!r}")
+
+
+def split(bench: AcceptorBench, frame: bytes, at: int) -> Frame | None:
+    """Send a frame in two pieces, the first one read before the second is there.
+
+    A PC that was late in between proves nothing, and sends it again once the line was silent.
+    """
+    for _ in range(20):
+        start = time.monotonic()
+        bench.send(frame[:at])
+        bench.state()
+        bench.send(frame[at:])
+        in_time = time.monotonic() - start < WITHIN_FRAME_S
+        reply = bench.receive(2.0 if in_time else 2 * PAUSE_MS / 1000)
+        if in_time:
+            return reply
+    raise TimeoutError("this PC is too busy to send a frame in two pieces")
+
+
+@TIME
+@BOTH
+def test_replies_come_in_time(bench: AcceptorBench, check: Check, run: Run) -> None:
+    check.stimulus("polls, settings and reads, one at a time", exchanges=len(REQUESTS))
+    with check.duty("answers each request", Unreached):
+        times = reply_times(run, bench, REQUESTS)
+    slowest = max(times, key=lambda sample: sample.ms)
+    check.measure("slowest_reply", slowest.ms, unit="ms", uncertainty=slowest.band_ms)
+    check.note("samples", taken=len(REQUESTS), used=len(times), slowest=f"{slowest.command:02x}")
+
+
+@rule("NJ-1.28N(a)/response-time-while-storing")
+def test_replies_come_in_time_while_storing(bench: AcceptorBench, check: Check, run: Run) -> None:
+    bench.start()
+    times: list[ReplyTime] = []
+    for decision in (Command.STACK_1, Command.STACK_2):
+        check.stimulus("note stacked, polled without a pause in real time", decision=decision.name)
+        bench.insert(items.genuine(20))
+        with check.duty("reports the note, polled in real time", Unreached):
+            times += polled_until(run, bench, Status.ESCROW)
+            bench.command(decision)
+            times += polled_until(run, bench, Status.VEND_VALID)
+            bench.ack()
+            times += polled_until(run, bench, Status.IDLE)
+    slowest = max(times, key=lambda sample: sample.ms)
+    check.measure("slowest_reply", slowest.ms, unit="ms", uncertainty=slowest.band_ms)
+
+
+def polled_until(run: Run, bench: AcceptorBench, status: int) -> list[ReplyTime]:
+    """Times of polls, one after the other, until a status is seen."""
+    times: list[ReplyTime] = []
+    deadline = Deadline(INSERTION_S)
+    while not deadline.passed:
+        times += reply_times(run, bench, [(Command.STATUS_REQUEST, b"")])
+        if bench.status().cmd == status:
+            return times
+    raise Unreached(f"status {status:02x} not seen in {INSERTION_S:g} s")

@@ -1,0 +1,62 @@
+"""13:69E-1.28N(f), any order of events: money, meters, paper and chart hold."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from pitbench_hil.acceptor import AcceptorBench
+from pitbench_hil.acceptor_walk import STIMULI, Walk
+from pitbench_hil.check import Check
+from pitbench_hil.marks import rule
+
+WALKS = 12
+LENGTH = 30
+# The order that matters most comes up often enough only if it is helped.
+INSERTION = ["twenty", "wait 400 ms", "wait 400 ms", "stack-1", "wait 400 ms", "wait 210 ms", "acknowledge"]
+UNASKED = [*INSERTION[:-1], "acknowledge unasked"]
+
+strolls = st.lists(
+    st.one_of(st.sampled_from(sorted(STIMULI)).map(lambda step: [step]), st.just(INSERTION), st.just(UNASKED)),
+    max_size=LENGTH,
+)
+
+
+@pytest.mark.parametrize("number", range(3))
+@rule("NJ-1.28N(f)/any-order")
+def test_any_order_of_events(bench: AcceptorBench, check: Check, number: int) -> None:
+    @seed(number)
+    @settings(
+        max_examples=WALKS,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
+    @given(strolls)
+    def every(stroll: list[list[str]]) -> None:
+        hold(bench, check, [step for steps in stroll for step in steps])
+
+    check.note("random walks", walks=WALKS, seed=number, stimuli=sorted(STIMULI))
+    every()
+
+
+def hold(bench: AcceptorBench, check: Check, steps: list[str]) -> None:
+    """One walk, and what must be so at its end."""
+    walk = Walk(bench)
+    walk.begin()
+    for step in steps:
+        walk.take(step)
+    walk.end()
+    truth, meters = bench.truth(), bench.meters()
+    stacked = sum(int(worth) * count for worth, count in truth["values"].items())
+    known = truth["returned"] + truth["stacked"] + truth["removed"] + truth["in_path"]
+    good = [
+        check.measure("credited_minus_stacked", walk.credited - stacked),
+        check.measure("metered_minus_stacked", meters["bill_in_value"] - stacked),
+        check.measure("paper_lost", truth["inserted"] - known),
+        check.measure("steps_off_the_chart", len(walk.off_chart)),
+    ]
+    check.note("a walk's end", stacked=truth["stacked"], returned=truth["returned"], removed=truth["removed"])
+    if not all(good):
+        check.note("the walk that fails", steps=steps, off_chart=walk.off_chart)

@@ -1,0 +1,129 @@
+"""13:69E-1.28N(h), second sentence: an inoperable device says so, and does nothing else, whatever it is sent."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+from pitbench import items
+from pitbench.image import Image
+from pitbench.link import LinkError
+from pitbench.protocols.id003 import Command, Reply, encode
+from pitbench_hil.acceptor import AcceptorBench
+from pitbench_hil.acceptor_altered import Altered, is_inoperable
+from pitbench_hil.check import Check
+from pitbench_hil.marks import images, rule
+from pitbench_hil.mutations import one_byte_altered
+
+# Everything that a host may ask for on the link, of either kind of image, but hello and status.
+OPS: dict[str, dict[str, Any]] = {
+    "insert": {"item": items.genuine(20).record()},
+    "advance": {"ms": 100},
+    "restart": {"how": "soft"},
+    "door": {"which": "stacker", "open": True},
+    "post": {},
+    "meters": {},
+    "log": {"from": 0},
+    "files": {},
+    "crc": {"seed": 0},
+    "challenge": {},
+    "commission": {"role": "technician", "secret": "00" * 16},
+    "clear_memory": {"role": "technician", "proof": ""},
+    "nonsense": {},
+}
+# Data that go with each command: none, a setting's two bytes, an enabling zero.
+DATA = (b"", b"\0", b"\0\0", b"\xff\xff")
+RANDOM_FRAMES, SEED = 200, 1328
+
+
+def on_disk(root: Path) -> dict[str, bytes]:
+    """Every file of the board's folder."""
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+@rule("NJ-1.28N(h)/inoperable-answers")
+@images("bench", "release")
+def test_inoperable_is_visible(bench: AcceptorBench, check: Check, image: Image) -> None:
+    altered = Altered(bench, image)
+    check.stimulus("one bit of the image altered while off, power on")
+    altered.start(one_byte_altered(image.files))
+    for _ in range(3):
+        frame = bench.exchange(Command.STATUS_REQUEST)
+        check.expect("poll answered with failure, ROM", is_inoperable(frame), True)
+    version = bench.exchange(Command.VERSION)
+    check.expect("version answered", bool(version and version.cmd == Command.VERSION and version.data), True)
+    identity = bench.reconnect()
+    check.expect("hello gives the reason", "CRC" in str(identity["inoperable"]), True)
+    check.expect("hello claims no capability", identity["caps"], [])
+    state = bench.state()
+    check.expect("state", state["state"], "inoperable")
+    check.expect("light", state["light"], "red")
+    check.expect("enabled", state["enabled"], False)
+    check.expect("message gives the reason", str(identity["inoperable"]) in state["message"], True)
+
+
+def everything(bench: AcceptorBench) -> list[str]:
+    """Send every command, with several data; returns what was obeyed: answered with more than failure or invalid."""
+    obeyed = []
+    for command in range(256):
+        for data in DATA:
+            frame = bench.exchange(command, data)
+            right = frame is not None and (
+                is_inoperable(frame) if command == Command.STATUS_REQUEST else frame.cmd == Reply.INVALID_COMMAND
+            )
+            if not right and command != Command.VERSION:
+                obeyed.append(f"{command:02x} {data.hex()}".strip())
+    return obeyed
+
+
+def noise(bench: AcceptorBench) -> None:
+    """Random frames, good and damaged, cut and joined."""
+    rng = random.Random(SEED)
+    for _ in range(RANDOM_FRAMES):
+        frame = bytearray(encode(rng.randrange(256), rng.randbytes(rng.randrange(8))))
+        if rng.random() < 0.5:
+            frame[rng.randrange(len(frame))] ^= 1 << rng.randrange(8)
+        bench.send(bytes(frame[: rng.randrange(1, len(frame) + 1)]))
+
+
+def calm(bench: AcceptorBench) -> bool:
+    """Whether it is still inoperable, once it has answered all that was sent."""
+    while bench.receive(0.1):
+        pass
+    return is_inoperable(bench.exchange(Command.STATUS_REQUEST))
+
+
+def obeyed_ops(bench: AcceptorBench) -> list[str]:
+    """Requests on the link that aren't refused as inoperable."""
+    obeyed = []
+    for op, args in OPS.items():
+        try:
+            bench.do(op, **args)
+            obeyed.append(op)
+        except LinkError as error:
+            if error.code != "inoperable":
+                obeyed.append(f"{op}: {error.code}")
+    return obeyed
+
+
+@rule("NJ-1.28N(h)/inoperable-refuses")
+@images("bench", "release")
+def test_inoperable_accepts_nothing_and_changes_nothing(bench: AcceptorBench, check: Check, image: Image) -> None:
+    altered = Altered(bench, image)
+    altered.offer()
+    check.stimulus("a note at the mouth; one bit of the image altered while off, power on")
+    altered.start(one_byte_altered(image.files))
+    check.expect("inoperable", altered.becomes_inoperable()[0], True)
+    before, crashes = on_disk(altered.virtual.root), altered.virtual.crashes
+    check.stimulus("every command with several data, then random frames, then every request on the link", seed=SEED)
+    check.expect("commands obeyed", everything(bench), [])
+    noise(bench)
+    check.expect("still inoperable", calm(bench), True)
+    bench.reconnect()
+    check.expect("requests obeyed", obeyed_ops(bench), [])
+    check.expect("still inoperable at the end", calm(bench), True)
+    check.expect("files are as they were", on_disk(altered.virtual.root) == before, True)
+    check.expect("crashes", altered.virtual.crashes - crashes, 0)
+    altered.restore()
+    check.measure("accepted", altered.accepted())

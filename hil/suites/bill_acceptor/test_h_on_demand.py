@@ -1,0 +1,74 @@
+"""Digests that the device calculates equal the PC's, over what its memory holds at that moment (house rule, 1.20(a)1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pitbench.image import Image
+from pitbench.link import whole_files
+from pitbench.protocols.id003 import Command, Reply
+from pitbench.signature import image_crc, image_digest
+from pitbench_hil.acceptor import AcceptorBench
+from pitbench_hil.acceptor_altered import Altered
+from pitbench_hil.check import Check
+from pitbench_hil.comparing import different_files, sha256
+from pitbench_hil.marks import images, rule
+from pitbench_hil.mutations import image_of, measured, one_byte_altered
+
+SEEDS, WIDTHS = (0x0000, 0x1234), (16, 32)
+# A piece of the signature is calculated for each request on the wire.
+REQUESTS = 200
+
+
+def on_the_wire(bench: AcceptorBench) -> int | None:
+    """The signature that command DC calculates anew, asked for until it is ready."""
+    for _ in range(REQUESTS):
+        frame = bench.exchange(Command.PROGRAM_SIGNATURE)
+        if frame is None or frame.cmd != Reply.SIGNATURE_BUSY:
+            return int.from_bytes(frame.data[:2], "little") if frame and frame.cmd == Reply.SIGNATURE_END else None
+    return None
+
+
+def differing(bench: AcceptorBench, check: Check, files: Mapping[str, bytes]) -> int:
+    """How many of the values that the board calculates differ from the PC's over the same bytes."""
+    image = image_of(files)
+    values = {"digest in hello": (bench.link.hello()["digest"], image_digest(image))}
+    for seed in SEEDS:
+        for width in WIDTHS:
+            asked = bench.do("crc", seed=seed, width=width)["crc"]
+            values[f"CRC-{width} seed {seed:04x}"] = (asked, f"{image_crc(image, seed, width):0{width // 4}x}")
+    for path in (measured(files)[0], measured(files)[-1], "/image/crc"):
+        values[f"digest of {path}"] = (bench.do("digest", path=path)["sha256"], sha256(image[path]))
+    values["signature on the wire"] = (on_the_wire(bench), image_crc(image))
+    wrong = {name: pair for name, pair in values.items() if pair[0] != pair[1]}
+    check.note("values of board and PC", compared=len(values), different=wrong)
+    return len(wrong)
+
+
+@rule("HOUSE-signature-on-demand")
+@images("bench", "release")
+def test_signature_on_demand(bench: AcceptorBench, check: Check, image: Image) -> None:
+    bench.start()
+    check.measure("differences", differing(bench, check, image.files))
+
+
+@rule("HOUSE-signature-on-demand")
+@images("bench", "release")
+def test_signature_on_demand_is_of_what_is_there_now(bench: AcceptorBench, check: Check, image: Image) -> None:
+    bench.start()
+    files = one_byte_altered(image.files)
+    check.stimulus("one bit of the image altered while it runs")
+    Altered(bench, image).write(files)
+    check.measure("differences", differing(bench, check, files))
+
+
+@rule("NJ-1.20(a)1/board-holds-it")
+@images("bench", "release")
+def test_board_holds_the_image(bench: AcceptorBench, check: Check, image: Image) -> None:
+    listed = dict(whole_files(bench.link))
+    check.expect("files and sizes listed", listed, {path: len(data) for path, data in image.image_files.items()})
+    here = {path: sha256(data) for path, data in image.files.items() if path.startswith(("/image/", "/boot"))}
+    there = {path: bench.do("digest", path=path)["sha256"] for path in here}
+    check.note("digests compared", files=len(here))
+    check.measure("different_files", len(different_files(here, there)))
+    check.expect("digest of the image", bench.link.hello()["digest"], image_digest(image.image_files))
