@@ -1,0 +1,386 @@
+"""ID-003 on the device: frames as public vectors have them, and a stream that is cut, joined, noisy or damaged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from acceptor_bench import ACCEPT, Desk, note, ticket
+from boot_crc import crc16
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_acceptor_table import PLACES, escrow, idle
+from wire.id003 import COMMANDS, STATUS, Wire
+
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "id003.json").read_text())
+FRAMES = {(row["from"], row["name"]): bytes.fromhex(row["hex"]) for row in VECTORS["frames"]}
+HOST = [data for (sender, _), data in FRAMES.items() if sender in ("host", "either")]
+POLL, ACK = FRAMES["host", "status request"], FRAMES["either", "ack"]
+STACK, INHIBIT_OFF = FRAMES["host", "stack 1"], FRAMES["host", "inhibit off"]
+
+
+class Port:
+    """A port that takes as many bytes a write as `room` says."""
+
+    def __init__(self) -> None:
+        self.incoming, self.sent, self.room = b"", b"", 9999
+
+    def read(self) -> bytes:
+        data, self.incoming = self.incoming, b""
+        return data
+
+    def write(self, data: bytes) -> int:
+        self.sent += data[: self.room]
+        return min(len(data), self.room)
+
+    def configure(self, *how) -> None:
+        self.how = how
+
+
+class Line:
+    """A wire on a device that was stepped by hand; every event that the wire gives it is noted."""
+
+    def __init__(self, hand=None) -> None:
+        self.hand, self.port, self.events, self.now = hand or idle(), Port(), [], 0
+        boot = SimpleNamespace(image_crc=0xBEEF, checksum=lambda seed, width: self.checksum)
+        self.wire = Wire(self.hand.device, self.port, crc16, self.step, boot, 0)
+
+    def step(self, event) -> None:
+        self.events.append(event)
+        self.hand.step(*event)
+
+    def send(self, data: bytes, after_ms: int = 1) -> bytes:
+        self.now += after_ms
+        self.hand.now = self.now
+        self.port.sent, self.port.incoming = b"", data
+        self.wire.poll(self.now)
+        return self.port.sent
+
+    def wait(self, ms: int) -> bytes:
+        self.port.sent = b""
+        end = self.now + ms
+        while self.now < end:
+            self.now += 10
+            self.wire.tick(self.now)
+        return self.port.sent
+
+
+def frame(command: int, data: bytes = b"") -> bytes:
+    body = bytes((0xFC, len(data) + 5, command)) + data
+    return body + crc16(body).to_bytes(2, "little")
+
+
+def bodies(stream: bytes) -> list[bytes]:
+    """Command and data of each frame of a clean stream."""
+    found = []
+    while stream:
+        assert stream[0] == 0xFC
+        assert crc16(stream[: stream[1]]) == 0
+        found.append(stream[2 : stream[1] - 2])
+        stream = stream[stream[1] :]
+    return found
+
+
+# -- what is sent and understood
+
+
+def test_the_port_is_set_to_9600_8e1():
+    assert Line().port.how == (9600, 8, "E", 1)
+
+
+SHOWN = {
+    "idle (enabled)": "idle",
+    "escrow, code 65": "escrow",
+    "vend valid": "vend_valid",
+    "disabled (inhibited)": "disabled",
+    "initialize": "initialize",
+    "power up": "power_up",
+    "power up with bill in stacker": "power_up_stacker",
+    "stacked": "stacked",
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_state_is_told_as_the_vectors_have_it(name):
+    assert Line(PLACES[SHOWN[name]]()).send(POLL) == FRAMES["device", name]
+
+
+ERRORS = {"stacker full": {"full": 1}, "stacker open": {"stacker_door": 1}}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_an_error_is_told_as_the_vectors_have_it(name):
+    hand = idle()
+    hand.sensors(**ERRORS[name])
+    assert Line(hand).send(POLL) == FRAMES["device", name]
+
+
+def test_every_state_has_a_status_and_no_two_that_a_host_must_tell_apart_share_one():
+    assert len(set(STATUS.values())) == len(STATUS) - 1  # storing shows as stacking
+
+
+def test_a_voucher_in_escrow_is_told_by_its_digits():
+    hand = PLACES["accepting"]()
+    hand.sensors(ticket(), entry=0, exit=1)
+    assert bodies(Line(hand).send(POLL)) == [b"\x13\x6f123456000250345678"]
+
+
+EXPECTED_EVENTS = {
+    "reset": ("host", "host_reset", None),
+    "stack 1": ("host", "stack", 1),
+    "stack 2": ("host", "stack", 2),
+    "return": ("host", "return", None),
+    "hold": ("host", "hold", None),
+    "inhibit off": ("setting", "inhibit", b"\0"),
+    "inhibit on": ("setting", "inhibit", b"\1"),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED_EVENTS)
+def test_a_hosts_frame_is_understood_as_the_vectors_have_it(name):
+    line = Line(escrow())
+    line.send(FRAMES["host", name])
+    assert line.events == [("heard",), EXPECTED_EVENTS[name]]
+
+
+def test_what_a_state_forbids_is_an_invalid_command():
+    assert bodies(Line(idle()).send(STACK)) == [b"\x4b"]
+    line = Line(escrow())
+    line.send(POLL)
+    assert line.send(STACK) == ACK
+
+
+def test_a_reset_is_obeyed_where_its_cause_still_stands():
+    hand = idle()
+    hand.sensors(stacker_door=1)
+    assert Line(hand).send(FRAMES["host", "reset"]) == ACK
+
+
+@pytest.mark.parametrize("command", range(0xC0, 0xC8))
+def test_a_setting_is_echoed_and_read_back(command):
+    line = Line()
+    assert line.send(frame(command, b"\2\3")) == frame(command, b"\2\3")
+    assert line.send(frame(command - 0x40)) == frame(command - 0x40, b"\2\3")
+
+
+def test_the_version_ends_with_the_embedded_signature():
+    assert bodies(Line().send(frame(0x88)))[0].endswith(b" BEEF")
+
+
+def test_the_currency_table_has_four_bytes_a_note():
+    table = bodies(Line().send(frame(0x8A)))[0][1:]
+    assert table == bytes.fromhex("61010100 62010200 63010500 64010101 65010201 66010501 67010102")
+
+
+def test_the_signature_is_busy_until_it_is_computed():
+    line = Line()
+    turns = iter([None] * 40)
+    line.checksum = SimpleNamespace(crc=0x1234, step=lambda: next(turns, (True, "")))
+    assert bodies(line.send(frame(0xDC))) == [b"\xde"]
+    assert bodies(line.send(frame(0xDC))) == [b"\xdf\x34\x12"]
+
+
+KNOWN = {0x11, 0x50, *COMMANDS, *range(0x80, 0x8B), *range(0xC0, 0xC8), 0xDC}
+
+
+@pytest.mark.parametrize("command", sorted(set(range(256)) - KNOWN))
+def test_an_unknown_command_is_invalid_and_moves_nothing(command):
+    line = Line()
+    assert bodies(line.send(frame(command))) == [b"\x4b"]
+    assert line.events == [("heard",)]
+
+
+# -- the stream
+
+
+@pytest.mark.parametrize("cut", range(1, len(POLL)))
+def test_a_frame_may_come_in_two_pieces(cut):
+    line = Line()
+    assert line.send(POLL[:cut]) == b""
+    assert line.wire.receiving(line.now)
+    assert bodies(line.send(POLL[cut:])) == [b"\x11"]
+    assert not line.wire.receiving(line.now)
+
+
+def test_a_frame_may_come_byte_by_byte():
+    line = Line()
+    sent = [line.send(bytes((byte,))) for byte in POLL]
+    assert sent[:-1] == [b""] * 4
+    assert bodies(sent[-1]) == [b"\x11"]
+
+
+def test_joined_frames_are_answered_in_turn():
+    assert len(bodies(Line().send(POLL + INHIBIT_OFF + POLL))) == 3
+
+
+def test_a_frame_that_stops_for_50_ms_is_noise():
+    line = Line()
+    line.send(POLL[:3])
+    assert line.send(POLL[3:], after_ms=51) == b""
+    assert bodies(line.send(POLL)) == [b"\x11"]
+    assert line.wire.frames == 1
+
+
+NOISE = [b"\x03", b"\0", b"\xfc", b"\xfc\xfc", b"\xfc\x05", b"\xff\xfe", b"\xfc\x04\x11", b"\xfc\xff\x11", b"\xfc\x03\x03"]
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_a_frame_is_found_behind_noise(noise):
+    line = Line()
+    line.send(noise)
+    assert bodies(line.send(POLL, after_ms=60)) == [b"\x11"]
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_a_frame_is_found_right_behind_noise(noise):
+    line = Line()
+    line.send(noise + POLL)
+    line.send(POLL)
+    assert line.wire.frames == 2 or noise == b"\xfc\xff\x11"
+
+
+@pytest.mark.parametrize("good", HOST, ids=bytes.hex)
+def test_no_damage_by_one_bit_or_one_byte_is_acted_on(good):
+    damaged = [good[:n] + bytes((good[n] ^ 1 << bit,)) + good[n + 1 :] for n in range(len(good)) for bit in range(8)]
+    damaged += [good[:n] + b"\x03" + good[n + 1 :] for n in range(len(good)) if good[n] != 3]
+    damaged += [good[:n] + good[n + 1 :] for n in range(len(good))]
+    damaged += [good[:n] + b"\x03" + good[n:] for n in range(1, len(good))]
+    for data in damaged:
+        line = Line(escrow())
+        assert line.send(data) == b""
+        assert (line.events, line.wire.frames) == ([], 0)
+
+
+@pytest.mark.parametrize("length", [0, 1, 4, 129, 255])
+def test_an_impossible_length_holds_nothing_up(length):
+    line = Line()
+    line.send(bytes((0xFC, length, 0x11)))
+    assert bodies(line.send(POLL)) == [b"\x11"]
+
+
+def test_0x03_is_a_byte_like_any_other():
+    line = Line()
+    assert line.send(frame(0xC0, b"\x03\x03")) == frame(0xC0, b"\x03\x03")
+    assert bodies(line.send(b"\x03" * 300 + POLL)) == [b"\x11"]
+
+
+def test_noise_that_never_ends_does_not_hold_the_device_up():
+    line = Line()
+    line.send(b"\xfc\x80")
+    receiving = []
+    for _ in range(25):
+        line.send(b"\x03", after_ms=40)
+        receiving.append(line.wire.receiving(line.now))
+    assert receiving == [True] * 5 + [False] * 20
+
+
+GOOD = st.sampled_from(HOST)
+PIECES = st.lists(st.one_of(st.binary(max_size=20), GOOD, st.builds(lambda f, n: f[:n], GOOD, st.integers(1, 5))))
+
+
+def whole_frames(stream: bytes) -> int:
+    """How many well-formed frames could be found in a stream at most, wherever they start."""
+    sizes = ((at, stream[at + 1]) for at in range(len(stream) - 4) if stream[at] == 0xFC)
+    return sum(1 for at, n in sizes if 5 <= n <= len(stream) - at and crc16(stream[at : at + n]) == 0)
+
+
+@settings(max_examples=150, deadline=None)
+@given(PIECES, st.lists(st.integers(1, 40), min_size=1))
+def test_no_stream_raises_or_is_acted_on_but_for_its_whole_frames(pieces, cuts):
+    stream, line, at, n = b"".join(pieces), Line(escrow()), 0, 0
+    while at < len(stream):
+        size = cuts[n % len(cuts)]
+        line.send(stream[at : at + size])
+        at, n = at + size, n + 1
+    assert line.wire.frames <= whole_frames(stream)
+    assert [event for event in line.events if event == ("heard",)] == [("heard",)] * line.wire.frames
+    assert bodies(line.send(POLL, after_ms=60))
+
+
+# -- the way out, and time
+
+
+@pytest.mark.parametrize("room", [1, 2, 4])
+def test_a_short_write_is_finished_later(room):
+    line = Line()
+    line.port.room = room
+    line.send(POLL)
+    line.port.sent, sent = b"", line.port.sent
+    for _ in range(6):
+        line.wire.poll(line.now)
+    assert sent + line.port.sent == FRAMES["device", "idle (enabled)"]
+
+
+def test_a_line_without_a_reader_keeps_no_more_than_one_burst():
+    line = Line()
+    line.port.room = 0
+    for _ in range(300):
+        line.send(POLL)
+    assert len(line.wire.out) <= 512
+
+
+def test_five_seconds_of_silence_are_a_communication_error_and_a_frame_ends_it():
+    line = Line()
+    line.wait(4990)
+    assert line.events == []
+    line.wait(20)
+    assert line.events == [("silence",)]
+    assert line.hand.device.shown()[0] == "communication_error"
+    line.send(POLL)
+    assert line.hand.device.standing.names() == []
+
+
+def test_interrupt_mode_announces_news_until_it_is_polled():
+    line = Line()
+    line.send(frame(0xC2, b"\1"))
+    line.send(POLL)
+    line.hand.sensors(entry=1)
+    assert line.wait(450) == FRAMES["device", "enq"] * 3
+    line.send(POLL)
+    assert line.wait(4000) == b""
+    line.wait(6000)
+    assert ("silence",) not in line.events
+
+
+def test_interrupt_mode_counts_five_seconds_from_the_first_unanswered_enq():
+    line = Line()
+    line.send(frame(0xC2, b"\1"))
+    line.send(POLL)
+    line.wait(20000)
+    assert ("silence",) not in line.events
+    line.hand.sensors(entry=1)
+    line.wait(4900)
+    assert ("silence",) not in line.events
+    line.wait(200)
+    assert line.events[-1] == ("silence",)
+
+
+def test_a_whole_sale_over_the_wire():
+    desk = Desk()
+    port = Port()
+    wire = Wire(desk.device, port, crc16, lambda event: desk.step(*event), SimpleNamespace(image_crc=0), 0)
+
+    def ask(data: bytes) -> bytes:
+        desk.run(50)
+        port.sent, port.incoming = b"", data
+        wire.poll(desk.now)
+        return bodies(port.sent)[0] if port.sent else b""
+
+    assert ask(POLL) == b"\x40"
+    assert ask(FRAMES["host", "reset"]) == b"\x50"
+    ask(frame(0xC3, ACCEPT))
+    seen = [ask(POLL) for _ in range(60)]
+    assert seen[-1] == b"\x11"
+    desk.plant.insert(note(4))
+    seen = []
+    for _ in range(120):
+        seen.append(ask(POLL))
+        if seen[-1] == b"\x13\x65":
+            assert ask(STACK) == b"\x50"
+        if seen[-1] == b"\x15":
+            ask(ACK)
+    order = [state for n, state in enumerate(seen) if n == 0 or seen[n - 1] != state]
+    assert [state for state in order if state != b"\x11"] == [b"\x12", b"\x13\x65", b"\x14", b"\x15", b"\x14", b"\x16"]
+    assert desk.commits[-1]["meters"]["bill_20"] == 1

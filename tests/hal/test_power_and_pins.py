@@ -1,0 +1,99 @@
+"""Reset causes with our own mark; pins as a supervisor drives them."""
+
+from types import SimpleNamespace
+
+import pytest
+from hal import power
+from hal.sensors import PinSensors
+
+
+@pytest.mark.parametrize(
+    ("cause", "mark", "found"),
+    [
+        ("power", "", "power"),
+        ("watchdog", "", "watchdog"),
+        ("watchdog", "soft", "soft"),
+        ("power", "soft", "power"),
+        ("crash", "crash 1 MemoryError()", "crash"),
+    ],
+)
+def test_a_mark_tells_an_intended_reset_from_a_watchdogs(cause, mark, found):
+    assert power.cause(SimpleNamespace(cause=cause, mark=mark)) == found
+
+
+def test_a_failure_is_named_at_the_next_start():
+    assert power.failure(SimpleNamespace(mark="crash 2 ValueError('x y')")) == "ValueError('x y')"
+    assert power.failure(SimpleNamespace(mark="soft")) == ""
+
+
+class Control:
+    def __init__(self, *lines: str) -> None:
+        self.lines = list(lines)
+        self.written: list[str] = []
+        self.write = self.written.append
+
+    def read(self) -> list[str]:
+        lines, self.lines = self.lines, []
+        return lines
+
+
+def driven(pins: PinSensors) -> dict[str, int]:
+    """The levels of pins that aren't pulled up."""
+    pulled_up = PinSensors(Control()).levels()
+    return {name: level for name, level in pins.levels().items() if name not in pulled_up}
+
+
+def test_pins_that_nobody_drives_are_pulled_up():
+    assert PinSensors(Control()).levels() == {"box": 1, "lock": 1, "home": 1, "scanner": 1, "battery": 1}
+
+
+def test_pins_follow_the_control_lines():
+    pins = PinSensors(Control("pin entry 1", "pin lever 1"))
+    pins.step(0)
+    assert driven(pins) == {"entry": 1, "lever": 1}
+
+
+def test_a_device_that_looks_late_still_sees_every_edge():
+    pins = PinSensors(Control("pin home 0", "pin home 1", "pin lever 1"))
+    pins.step(0)
+    assert (pins.levels()["home"], driven(pins), pins.next()) == (0, {}, 0)
+    pins.step(1)
+    assert (pins.levels()["home"], driven(pins), pins.next()) == (1, {"lever": 1}, None)
+
+
+def test_levels_handed_out_stay_as_they_were():
+    control = Control("pin entry 1")
+    pins = PinSensors(control)
+    pins.step(0)
+    before = driven(pins)
+    control.lines = ["pin entry 0"]
+    pins.step(1)
+    assert (before, driven(pins)) == ({"entry": 1}, {"entry": 0})
+
+
+def test_a_reading_is_taken_once_when_the_scan_head_is_ready():
+    pins = PinSensors(Control("adc uv 30", "adc optical 1 2 3 4"))
+    pins.step(0)
+    assert pins.take_reading() is None
+    pins = PinSensors(Control("adc uv 30", "adc optical 1 2 3 4", "pin ready 1"))
+    pins.step(0)
+    assert pins.take_reading() == {"uv": 30, "optical": [1, 2, 3, 4]}
+    assert pins.take_reading() is None
+    assert driven(pins) == {}
+
+
+@pytest.mark.parametrize("line", ["", "pin", "pin door", "pin door x", "world null", "adc uv", "led red 1"])
+def test_noise_on_the_control_line_moves_nothing(line):
+    pins = PinSensors(Control(line))
+    pins.changed = False
+    pins.step(0)
+    assert (pins.changed, driven(pins), pins.take_reading()) == (False, {}, None)
+
+
+def test_outputs_are_driven_when_they_change():
+    control = Control()
+    pins = PinSensors(control)
+    for direction in (1, 1, -1):
+        pins.motor("transport", direction)
+    pins.light_emitters(False)
+    assert control.written == ["out transport_motor 1", "out transport_motor -1", "out emitters 0"]

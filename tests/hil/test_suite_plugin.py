@@ -1,0 +1,315 @@
+import errno
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from xml.etree import ElementTree as ET
+
+import pytest
+from pitbench_hil.durable import unwritable
+from pitbench_hil.manifest import verify_manifest
+
+pytest_plugins = ["pytester"]
+
+DOOR = "NJ-1.28N(i)2/idle"
+BOOTS = "NJ-1.28N(h)/boots"
+
+
+def test_a_good_device_passes_and_the_folder_is_whole(bench):
+    result = bench.run()
+    assert result.ret == 0
+    assert bench.verdicts() == {
+        DOOR: "PASS (bench image)",
+        BOOTS: "PASS",
+        "HOUSE-reason": "PASS (bench image)",
+        "NJ-1.28N(e)/wiring": "INSPECT",
+    }
+    assert verify_manifest(bench.folder) == []
+    head = json.loads((bench.folder / "run.json").read_text())
+    assert head["status"] == "finished"
+    assert {i["identity"]["image"]: i["tests"] for i in head["identities"]} == {"bench": 3, "release": 1}
+    result.stdout.fnmatch_lines(["*PASS*NJ-1.28N(i)2/idle*accepted 0 items*", "*INSPECT*Look at the cables.*"])
+
+
+def test_evidence_of_a_rule_is_complete_and_masked(bench):
+    bench.run()
+    evidence = json.loads((bench.folder / "rules" / "NJ_1.28N_i_2_idle.json").read_text())
+    (record,) = evidence["records"]
+    kinds = [row["kind"] for row in record["rows"]]
+    assert kinds == ["identity", "stimulus", "measure", "end"]
+    assert record["rows"][1]["data"]["number"].startswith("*")
+    assert record["trace_excerpt"]["start"][0]["hex"] == "fc 05 11 27 56"
+    assert evidence["rule"]["clause"]["text"].endswith("2. Stacker door open;")
+    assert record["wall"].startswith("20")
+    assert record["mono"] > 0
+
+
+def test_a_measurement_beyond_its_limit_fails_test_run_and_junit(bench):
+    bench.write("test_good.py", _good().replace('"accepted", 0', '"accepted", 2'))
+    result = bench.run()
+    assert result.ret == 1
+    assert bench.verdicts()[DOOR] == "FAIL"
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(["FAIL NJ-1.28N(i)2/idle (N.J.A.C. 13:69E-1.28N(i)2): accepted 2 items"])
+    suite = ET.parse(bench.folder / "junit.xml").getroot()[0]
+    assert suite.attrib["failures"] == "1"
+    assert suite.find("./testcase/failure").attrib["message"] == "FAIL: accepted 2 items"
+
+
+def test_a_plugin_that_forgives_a_failed_test_does_not_forgive_a_fail(bench):
+    forgiving = """
+        @pytest.hookimpl(wrapper=True, tryfirst=True)
+        def pytest_runtest_makereport(item, call):
+            report = yield
+            report.outcome = "passed"
+            return report
+        """
+    bench.write("conftest.py", _conftest() + textwrap.dedent(forgiving))
+    bench.write("test_good.py", _good().replace('"accepted", 0', '"accepted", 2'))
+    result = bench.run()
+    result.assert_outcomes(passed=4)
+    assert result.ret == 1
+
+
+def test_a_plain_assert_is_a_rule_assertion(bench):
+    bench.write("test_good.py", _good().replace('check.measure("accepted", 0)', 'assert 1 == 2, "took a note"'))
+    assert bench.run().ret == 1
+    assert bench.verdicts()[DOOR] == "FAIL"
+    assert "took a note" in bench.why(DOOR)
+
+
+def test_any_other_exception_breaks_the_rig_and_later_rules_name_it(bench):
+    bench.write("test_good.py", _good().replace('check.measure("accepted", 0)', 'raise OSError("cable out")'))
+    result = bench.run()
+    assert result.ret == 2
+    assert set(bench.verdicts().values()) == {"NOT TESTED", "INSPECT"}
+    assert bench.why(BOOTS) == "the rig broke: OSError: cable out"
+    result.stdout.fnmatch_lines(["The rig broke in suites/bill_acceptor/test_good.py::test_door: OSError: cable out"])
+
+
+def test_a_board_that_does_not_start_breaks_the_rig(bench):
+    bench.write("conftest.py", "import pytest\n@pytest.fixture\ndef board(run):\n    assert 0, 'no board'\n")
+    assert bench.run().ret == 2
+    assert "no board" in bench.why(DOOR)
+
+
+def test_silence_where_the_device_has_to_answer_is_its_fault(bench):
+    silent = (
+        'check.measure("accepted", 0)\n    with check.duty("answers"):\n        raise TimeoutError("3 s of silence")'
+    )
+    bench.write("test_good.py", _good().replace('check.measure("accepted", 0)', silent))
+    assert bench.run().ret == 1
+    assert bench.verdicts()[DOOR] == "FAIL"
+    assert bench.verdicts()[BOOTS] == "PASS"
+
+
+def test_a_wrong_image_is_said_first(bench):
+    bench.write("conftest.py", _conftest().replace('pc={"digest": "aa11"}', 'pc={"digest": "bb22"}'))
+    assert bench.run().ret == 2
+    assert "its digest is aa11, the image's is bb22" in bench.why(DOOR)
+
+
+def test_a_rule_whose_needs_the_target_lacks_is_not_tested_by_name(bench):
+    bench.write("test_good.py", _good().replace('@rule("HOUSE-reason")', '@needs("lock")\n@rule("HOUSE-reason")'))
+    result = bench.run()
+    assert result.ret == 0
+    assert bench.why("HOUSE-reason") == "needs lock: the target doesn't have it"
+
+
+def test_house_fails_under_the_house_profile_only(bench):
+    bench.write("test_good.py", _good().replace("0x71, 0x71", "0x72, 0x71"))
+    assert bench.run().ret == 0
+    assert bench.verdicts()["HOUSE-reason"] == "FAIL (doesn't count)"
+    bench.folder = bench.folder.with_name("house")
+    assert bench.run("--profile", "house").ret == 1
+    assert bench.verdicts()["HOUSE-reason"] == "FAIL"
+
+
+def test_a_release_image_that_fails_is_not_hidden_by_the_bench_image(bench):
+    bench.write("test_good.py", _good().replace('"ready", "ready"', 'board["kind"], "bench"'))
+    assert bench.run().ret == 1
+    assert bench.verdicts()[BOOTS] == "FAIL"
+
+
+def test_one_kind_of_image_can_be_asked_for(bench):
+    assert bench.run("--image-kind", "bench").ret == 0
+    assert bench.verdicts()[BOOTS] == "PASS (bench image)"
+    bench.folder = bench.folder.with_name("release")
+    assert bench.run("--image-kind", "release").ret == 0
+    assert bench.verdicts()[BOOTS] == "PASS"
+    assert bench.why(DOOR) == "not selected in this run"
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (('@rule("HOUSE-reason")', ""), "test_reason names no rule"),
+        (("HOUSE-reason", "HOUSE-raeson"), "HOUSE-reason is"),
+        (('@rule("HOUSE-reason")', '@needs("luck")\n@rule("HOUSE-reason")'), "needs 'luck'"),
+        (('"HOUSE-reason"', '"NJ-1.28N(e)/wiring"'), "which is INSPECT in the catalogue"),
+        (('@images("bench", "release")', ""), "NJ-1.28N(h)/boots has no test on a release image."),
+        (("def test_reason", "def no_test_reason"), "HOUSE-reason has no test."),
+    ],
+)
+def test_a_suite_in_trouble_says_which_test_or_rule_and_never_exits_0(bench, change, complaint):
+    bench.write("test_good.py", _good().replace(*change))
+    result = bench.run()
+    assert result.ret == 2
+    assert complaint in result.stdout.str()
+    assert bench.verdicts()[DOOR] == "PASS (bench image)"
+
+
+def test_a_narrowed_run_asks_for_no_other_rule(bench):
+    assert bench.run("--rules", "NJ-1.28N(i)").ret == 0
+    assert bench.verdicts() == {DOOR: "PASS (bench image)"}
+    bench.folder = bench.folder.with_name("k")
+    assert bench.run("-k", "door").ret == 0
+    assert bench.why(BOOTS) == "not selected in this run"
+
+
+def test_two_workers_write_one_run(bench):
+    result = bench.run("-n", "2")
+    assert result.ret == 0
+    assert bench.verdicts()[BOOTS] == "PASS"
+    assert {path.name[:3] for path in (bench.folder / "records").iterdir()} == {"gw0", "gw1"}
+    result.stdout.fnmatch_lines(["*PASS*NJ-1.28N(i)2/idle*"])
+
+
+def test_a_rig_broken_in_one_worker_stops_the_other(bench):
+    broken = "import time\n" + _good().replace('check.measure("accepted", 0)', 'raise OSError("cable out")')
+    broken = broken.replace("def test_boots(board, check):", "def test_boots(run, board, check):\n    _wait(run)")
+    waits = "def _wait(run):\n    end = time.monotonic() + 5\n    while not run.broken and time.monotonic() < end:\n"
+    bench.write("test_good.py", broken + waits + "        time.sleep(0.01)\n")
+    assert bench.run("-n", "2").ret == 2
+    assert bench.verdicts()["HOUSE-reason"] == "NOT TESTED"
+    assert json.loads((bench.folder / "broken.json").read_text())["cause"] == "OSError: cable out"
+
+
+def test_ctrl_c_keeps_what_was_recorded_and_closes_the_folder(bench):
+    bench.write("test_good.py", _good().replace('"ready", "ready")', '"ready", "ready")\n    raise KeyboardInterrupt'))
+    assert bench.run().ret == 2
+    assert bench.verdicts()[DOOR] == "PASS (bench image)"
+    assert "interrupted" in bench.why(BOOTS) or "KeyboardInterrupt" in bench.why(BOOTS)
+    assert json.loads((bench.folder / "run.json").read_text())["status"] == "interrupted"
+    assert verify_manifest(bench.folder) == []
+
+
+def test_a_killed_run_can_be_closed_later(bench):
+    slow = "import time\n" + _good().replace('"ready", "ready")', '"ready", "ready")\n    time.sleep(60)')
+    bench.write("test_good.py", slow)
+    words = ["--device", "bill-acceptor", "--rule-files", str(bench.rules), "--run-dir", str(bench.folder)]
+    process = subprocess.Popen([sys.executable, "-m", "pytest", "suites", *words], cwd=bench.pytester.path)
+    until = time.monotonic() + 20
+    while len(list((bench.folder / "records").glob("*"))) < 2 and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = subprocess.run(
+        [sys.executable, "-m", "pitbench", "report", str(bench.folder)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "cut short" in done.stdout
+    assert bench.verdicts()[DOOR] == "PASS (bench image)"
+    assert bench.verdicts()[BOOTS] == "NOT TESTED"
+
+
+def test_a_full_disk_ends_the_run_with_one_sentence(bench):
+    full = 'run.record._lines._file = open("/dev/full", "w")\n    check.note("lost")'
+    text = _good().replace("(board, check):\n    check.expect", f"(run, board, check):\n    {full}\n    check.expect")
+    bench.write("test_good.py", text)
+    result = bench.run()
+    assert result.ret == 2
+    assert "The disk is full" in result.stdout.str()
+    assert "INTERNALERROR" not in result.stdout.str()
+    assert bench.verdicts()[DOOR] == "PASS (bench image)"
+    assert bench.verdicts()["HOUSE-reason"] == "NOT TESTED"
+
+
+def test_a_disk_full_at_the_end_is_one_sentence_and_keeps_the_records(bench, monkeypatch):
+    def full(folder, *_):
+        raise unwritable(folder / "report.html", OSError(errno.ENOSPC, "No space left on device"))
+
+    monkeypatch.setattr("pitbench_hil.evidence.write_report", full)
+    result = bench.run()
+    assert result.ret == 2
+    result.stdout.fnmatch_lines(["The disk is full: */report.html could not be written. Free some space*"])
+    assert "Traceback" not in result.stdout.str()
+    assert len(list((bench.folder / "records").iterdir())) == 4
+
+
+def test_a_second_run_in_one_folder_is_refused(bench):
+    assert bench.run().ret == 0
+    result = bench.run()
+    assert result.ret == 4
+    assert "holds a run already" in result.stderr.str()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--device", "roulette"), "No rule binds a device 'roulette'. Devices: bill-acceptor."),
+        (("--rules", "NJ-9"), "No rule is named 'NJ-9'."),
+        (("--profile", "nv"), "There is no profile 'nv'. Choose from: nj, ny, house."),
+        (("--image", "bench"), "Write --image bench=FOLDER."),
+    ],
+)
+def test_a_wrong_word_on_the_command_line_is_one_sentence(bench, words, sentence):
+    result = bench.run(*words)
+    assert result.ret == 4
+    assert sentence in result.stderr.str()
+    assert "Traceback" not in result.stderr.str()
+
+
+def test_suites_of_other_devices_are_not_imported(bench):
+    other = bench.pytester.path / "suites" / "shuffler"
+    other.mkdir()
+    (other / "test_other.py").write_text("raise RuntimeError('imported')\n")
+    assert bench.run().ret == 0
+
+
+def test_without_a_device_a_suite_says_what_to_type(bench):
+    result = bench.pytester.runpytest_subprocess("suites", "-p", "no:cacheprovider")
+    assert result.ret == 1
+    assert "pytest hil --target unix: --device bill-acceptor" in result.stdout.str()
+
+
+def test_a_multi_rule_test_tells_its_rules_apart(bench):
+    bench.write(
+        "test_good.py",
+        _good().replace('@rule("HOUSE-reason")', f'@rule("HOUSE-reason", "{DOOR}")').replace(
+            '"reason", 0x71, 0x71)', '"reason", 1, 2, rule="HOUSE-reason")\n    check.measure("accepted", 0)'
+        ),
+    )  # fmt: skip
+    assert bench.run().ret == 0
+    assert bench.verdicts()["HOUSE-reason"] == "FAIL (doesn't count)"
+    assert bench.verdicts()[DOOR] == "PASS (bench image)"
+
+
+def test_rejudge_applies_todays_limit_to_yesterdays_measurement(bench):
+    bench.run()
+    rejudge = [sys.executable, "-m", "pitbench", "rejudge", str(bench.folder)]
+    same = subprocess.run(rejudge, capture_output=True, text=True)
+    assert same.returncode == 0, same.stdout + same.stderr
+    rules = bench.rules / "10_some.toml"
+    rules.write_text(rules.read_text().replace("max = 0", "max = -1"))
+    changed = subprocess.run(rejudge, capture_output=True, text=True)
+    assert changed.returncode == 1
+    assert f"{DOOR}: PASS (bench image) then, FAIL now" in changed.stdout
+    (bench.folder / "traces" / "main-0000.jsonl").write_text("")
+    damaged = subprocess.run(rejudge, capture_output=True, text=True)
+    assert damaged.returncode == 2
+    assert "traces/main-0000.jsonl was altered" in damaged.stdout
+
+
+def _good() -> str:
+    from conftest import GOOD
+
+    return GOOD
+
+
+def _conftest() -> str:
+    from conftest import CONFTEST
+
+    return CONFTEST

@@ -1,0 +1,3 @@
+"""MicroPython's uarray is CPython's array."""
+
+from array import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""MicroPython's ubinascii is CPython's binascii."""
+
+from binascii import *  # noqa: F403

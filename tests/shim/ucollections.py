@@ -1,0 +1,3 @@
+"""MicroPython's ucollections is CPython's collections."""
+
+from collections import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""MicroPython's uhashlib is CPython's hashlib."""
+
+from hashlib import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""MicroPython's usys is CPython's sys."""
+
+from sys import *  # noqa: F403

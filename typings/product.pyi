@@ -1,0 +1,6 @@
+# What the image builder says of an image.
+DEVICE: str
+VERSION: str
+REVISION: str
+KIND: str
+WIRE: str
