@@ -38,9 +38,10 @@ class Machine:
         self.events = Events()
         self.checking = None
         self.after_reply = None  # what ends this run, once its reply is out
-        files = Files("/data")
-        self.files = rig.FaultyFiles(files, boot) if rig else files
         self.sensors = rig.plant(boot, product.DEVICE) if rig else load("hal.sensors").PinSensors(boot.control)
+        self.files = Files("/data")
+        if rig:
+            self.files = rig.files(self.files, boot, self.sensors)
         self.store = Store(self.files, crc32)
         self.log = Log(self.files)
         self.device = self._restore()

@@ -8,25 +8,20 @@ _HOW = ("before", "after", "full") + _TORN
 
 
 class FaultyFiles:
-    def __init__(self, files, boot):
+    def __init__(self, files, boot, at, how):
+        if how not in _HOW or at < 1:
+            raise ValueError("how is one of %s, at counts from 1" % ", ".join(_HOW))
         self.files = files
         self.path = files.path
         self.read = files.read
         self.size = files.size
         self.out_of_power = lambda: boot.port.cut(boot.control)
-        self.left = 0
-        self.how = None
-        boot.files = self  # a fault may be armed before there is a link
+        self.left = at
+        self.how = how
 
     @property
     def writes(self):
         return self.files.writes
-
-    def arm(self, at, how):
-        if how not in _HOW or at < 1:
-            raise ValueError("how is one of %s, at counts from 1" % ", ".join(_HOW))
-        self.left = at
-        self.how = how
 
     def write(self, name, data):
         self._guard(self.files.write, name, data)
@@ -38,9 +33,6 @@ class FaultyFiles:
         self.files.remove(name)
 
     def _guard(self, put, name, data):
-        if self.how is None:
-            put(name, data)
-            return
         self.left -= 1
         if self.left > 0:
             put(name, data)

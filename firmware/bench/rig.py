@@ -2,7 +2,6 @@
 # none of these files.
 import sys
 
-from bench.faults import FaultyFiles  # noqa: F401  (main takes it from here)
 from bench.world import World
 from hal.power import restart
 from link.frame import Refused
@@ -14,10 +13,18 @@ _ADVANCE_MAX = 10000
 def plant(boot, device):
     name = "bench.plant." + device.replace("-", "_")
     __import__(name)
-    world = World(sys.modules[name].Plant(), boot)
-    if world.fault:
-        boot.files.arm(int(world.fault[0]), world.fault[1])
-    return world
+    return World(sys.modules[name].Plant(), boot)
+
+
+# The files that the store writes through; a fault for this very start is armed before anything is written.
+def files(plain, boot, world):
+    return faulty(plain, boot, int(world.fault[0]), world.fault[1]) if world.fault else plain
+
+
+def faulty(plain, boot, at, how):
+    from bench.faults import FaultyFiles
+
+    return FaultyFiles(plain, boot, at, how)
 
 
 def ops(machine):
@@ -65,7 +72,10 @@ class Rig:
         return {}
 
     def _store_fault(self, request):
-        self.machine.files.arm(request["at"], request["how"])
+        machine = self.machine
+        plain = getattr(machine.files, "files", machine.files)
+        machine.files = faulty(plain, machine.boot, request["at"], request["how"])
+        machine.store.files = machine.log.files = machine.files
         return {}
 
     def _store(self, request):

@@ -541,9 +541,6 @@ class BillAcceptor:
                 self.string = now + _STRING_MS
         elif self._at_lever and self.levels.get("chute"):
             self._fire("past_lever", now)
-        elif self.levels.get("chute") and not (self.levels.get("entry") or self.residue()):
-            self.retest = True  # through, and the lever never said so
-            self._fire("past_lever", now)
         elif self._at_lever or not (self.levels.get("entry") or self.residue()):
             self._raise("cheated", "pulled while stacking", now)
 

@@ -57,7 +57,7 @@ class Files:
 # One record, written to A and closed, then to B and closed: one of them is whole at any instant.
 class Store:
     def __init__(self, files, crc32):
-        self._files = files
+        self.files = files
         self._crc32 = crc32
         self._sequence = 0
         # The copy to write first: never the only good one.
@@ -88,17 +88,17 @@ class Store:
         data = self._pack(ujson.dumps(record).encode())
         first = self._first
         second = "b" if first == "a" else "a"
-        self._files.write(first, data)
+        self.files.write(first, data)
         # Until the second is written too, the first is the only good one.
         self._first = second
-        self._files.write(second, data)
+        self.files.write(second, data)
         self._first = "a"
         self.commits += 1
 
     def _damage(self, a, b):
         if a is None and b is None:
             # B is first written after A was closed: without a B nothing was ever committed.
-            return None if self._files.read("b") is None else "both"
+            return None if self.files.read("b") is None else "both"
         if a is None or b is None:
             return "a" if a is None else "b"
         return None
@@ -108,7 +108,7 @@ class Store:
         self._sequence = best[0]
         self._first = name
         try:
-            self._files.write(name, self._pack(best[1]))
+            self.files.write(name, self._pack(best[1]))
             self._first = "a"
         except OSError:
             pass
@@ -119,7 +119,7 @@ class Store:
 
     # (sequence, text) of a whole copy; None when it is missing or damaged.
     def _open(self, name):
-        data = self._files.read(name)
+        data = self.files.read(name)
         if data is None or len(data) < _HEADER_SIZE:
             return None
         magic, sequence, size, crc = ustruct.unpack(_HEADER, data[:_HEADER_SIZE])
@@ -138,7 +138,7 @@ def _newer(a, b):
 # head is committed. The tail beyond is passed over, never cut off: a torn rewrite would take good entries with it.
 class Log:
     def __init__(self, files):
-        self._files = files
+        self.files = files
         self._head = -1
         self._mend = False
 
@@ -153,9 +153,9 @@ class Log:
         # A torn entry before this one has no end of line.
         mend, self._mend = self._mend, True
         if n % _SEGMENT == 0:
-            self._files.write(name, data)
+            self.files.write(name, data)
         else:
-            self._files.append(name, b"\n" + data if mend else data)
+            self.files.append(name, b"\n" + data if mend else data)
         self._mend = False
         self._head = n
 
@@ -170,7 +170,7 @@ class Log:
     def _part(self, first, last):
         starts = [-1] * (last - first + 1)
         try:
-            with open(self._files.path(_segment(first)), "rb") as f:
+            with open(self.files.path(_segment(first)), "rb") as f:
                 _index(f, first, starts)
                 for start in starts:
                     if start >= 0:

@@ -1,7 +1,7 @@
 """Altered images for 13:69E-1.28N(h): every file of a board in, every file of the altered board out.
 
-A mutation of a measured file is kept only if the PC's own reference CRC-16 over the image differs from the embedded
-value afterwards; what else it keeps (a CRC-8, a checksum) is said in its name. Nothing here is random: the same image
+A mutation is kept only if the PC's own reference CRC-16 over the image, or the embedded value, differs afterwards, and
+not both alike; what else it keeps (a CRC-8, a checksum) is said in its name. Nothing here is random: the same image
 gives the same mutations.
 """
 
@@ -36,11 +36,11 @@ class Mutation:
     files: Files
     extra: str = ""
 
-    @property
-    def changes_reference(self) -> bool:
-        """Whether the CRC-16 calculated on the PC differs from the embedded value."""
-        image = image_of(self.files)
-        return image_crc(image) != embedded_crc(image)
+    def changes_reference(self, files: Files) -> bool:
+        """Whether the CRC-16 calculated on the PC, or the embedded value, isn't that of `files`, and they don't agree."""
+        old, new = image_of(files), image_of(self.files)
+        changed = (image_crc(old), embedded_crc(old)) != (image_crc(new), embedded_crc(new))
+        return changed and image_crc(new) != embedded_crc(new)
 
 
 def image_of(files: Files) -> dict[str, bytes]:
@@ -55,7 +55,7 @@ def measured(files: Files) -> list[str]:
 
 def mutations(files: Files, kind: str) -> list[Mutation]:
     """Every mutation of a kind, each confirmed to change the reference CRC where it alters a measured file."""
-    return [found for found in MAKERS[kind](files) if kind == "extra-file" or found.changes_reference]
+    return [found for found in MAKERS[kind](files) if kind == "extra-file" or found.changes_reference(files)]
 
 
 def lay_out(root: Path, old: Files, new: Files) -> None:

@@ -15,8 +15,21 @@ BOARDS = Path(__file__).parents[2] / "boards"
 _REQUIRED = "name port cpu usb flash pins uarts stdio store fs fs_bytes heap_free erase_budget capabilities wiring"
 REQUIRED = frozenset(f"{_REQUIRED} last_run_on".split())
 
-# Text for people, which would only cost the board RAM.
-_FOR_PEOPLE = ("cpu", "usb", "flash", "wiring", "last_run_on")
+# What the PC and people need, and the firmware doesn't: it would only cost the board RAM.
+_FOR_PEOPLE = (
+    "cpu",
+    "usb",
+    "flash",
+    "fs",
+    "fs_bytes",
+    "heap_free",
+    "erase_budget",
+    "uarts",
+    "stdio",
+    "capabilities",
+    "wiring",
+    "last_run_on",
+)
 
 
 def board_names() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
@@ -235,10 +236,8 @@ def act(plant: Plant, name: str, what) -> Plant:
         requests = {"insert": {"item": what}, "break": {"part": what}, "box": {"present": what}}
         if name == "clear_path":
             plant._op_door({"which": "stacker", "open": True})
-        try:
+        with contextlib.suppress(ValueError):
             getattr(plant, "_op_" + name)(requests.get(name, {}))
-        except ValueError:
-            pass
     return plant
 
 

@@ -168,7 +168,7 @@ def test_product_constants_can_be_replaced(build):
 
 def test_the_board_file_keeps_text_for_people_to_itself(build):
     board = build().files["/boot/board.mpy"]
-    assert b"ERASE_BUDGET" in board
+    assert b"ENTROPY" in board
     assert b"WIRING" not in board
 
 

@@ -136,9 +136,9 @@ def test_a_copy_that_fell_far_behind_is_still_the_older(tmp_path, behind):
     prepare(tmp_path)
     store = store_in(tmp_path)
     store._sequence = 5000
-    store._files.write("b", store._pack(b'{"n": 2}'))
+    store.files.write("b", store._pack(b'{"n": 2}'))
     store._sequence = 5000 - behind
-    store._files.write("a", store._pack(b'{"n": 1}'))
+    store.files.write("a", store._pack(b'{"n": 1}'))
     assert load(tmp_path) == ({"n": 2}, None)
 
 
@@ -156,7 +156,7 @@ def test_a_full_disk_in_the_second_copy_never_risks_the_first(tmp_path):
         store.load()
         with pytest.raises(OSError, match="power cut"):
             store.commit(NEW)
-        store._files._at, store._files._tear, store._files._error = 3, tear, Cut
+        store.files._at, store.files._tear, store.files._error = 3, tear, Cut
         with pytest.raises(Cut):
             store.commit(NEXT)
         assert load(tmp_path)[0] in (NEW, NEXT), name

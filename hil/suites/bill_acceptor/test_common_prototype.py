@@ -20,6 +20,7 @@ DEVICE = "bill-acceptor"
 # What may differ between the kinds of image, besides the bench's own files: the kind's name, and the signature over it.
 OWN_OF_EACH_KIND = {"/image/product.mpy", "/image/crc"}
 BENCH = "/image/bench/"
+BENCH_CAPS = {"bench", "plant", "advance", "calendar", "store_fault"}
 BENCH_OPS = {
     "insert": {"item": {}}, "pull": {}, "clear_path": {}, "door": {"which": "stacker", "open": True},
     "box": {"present": False}, "lock": {"locked": False}, "empty": {}, "battery": {"mv": 0},
@@ -83,9 +84,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 @images("release")
 def test_release_has_no_bench(bench: AcceptorBench, check: Check, image: Image) -> None:
     check.expect("bench files", [path for path in image.files if path.startswith(BENCH)], [])
-    check.expect(
-        "bench capabilities", sorted({"plant", "clock", "calendar", "store"} & set(bench.link.identity["caps"])), []
-    )
+    check.expect("bench capabilities", sorted(BENCH_CAPS & set(bench.link.identity["caps"])), [])
     boots, obeyed = bench.board.virtual.boots if bench.board.virtual else 0, []
     for op, args in BENCH_OPS.items():
         check.stimulus("bench request", op=op)

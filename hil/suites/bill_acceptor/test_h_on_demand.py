@@ -1,4 +1,4 @@
-"""Digests that the device calculates equal the PC's, over what its memory holds at that moment (house rule, 1.20(a)1)."""
+"""Digests that the device calculates equal the PC's, over what its memory holds then (house rule; 1.20(a)1)."""
 
 from __future__ import annotations
 

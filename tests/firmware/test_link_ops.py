@@ -1,0 +1,204 @@
+"""Operations of every image, the event ring behind them, and requests that need proof."""
+
+from __future__ import annotations
+
+import hmac
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from acceptor_bench import Hand
+from link import audit, service
+from link.events import Events
+from link.frame import Refused
+from link.ops import Ops
+from test_acceptor_table import escrow_told
+
+SECRET = "00112233445566778899aabbccddeeff"
+
+
+class Machine:
+    """What operations see of the board."""
+
+    def __init__(self, hand: Hand | None = None) -> None:
+        self.hand = hand or Hand()
+        self.device, self.now, self.events = self.hand.device, 0, Events()
+        self.clock = SimpleNamespace(calendar=lambda: None)
+        self.wire = SimpleNamespace(frames=3, mode=lambda: "polling")
+        self.log = SimpleNamespace(lines=lambda first: iter(()))
+        self.boot = SimpleNamespace(checksum=lambda seed, width: self.checksum)
+        self.checksum = SimpleNamespace(crc=0xBEEF, step=lambda: (True, ""))
+
+    def step(self, event: tuple) -> None:
+        self.hand.step(*event)
+
+
+# -- the ring of 64
+
+
+@pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 200])
+def test_the_ring_keeps_the_last_64_and_says_what_is_missing(count):
+    events = Events()
+    for n in range(1, count + 1):
+        events.add(n * 10, f"e{n}", n)
+    kept = list(events.after(0))
+    assert kept == [(n, n * 10, f"e{n}", n) for n in range(max(1, count - 63), count + 1)]
+    assert [events.gap(n) for n in (0, count - 64, count)] == [count > 64, False, False]
+
+
+def test_the_ring_is_read_on_from_where_a_reader_was():
+    events = Events()
+    for n in range(70):
+        events.add(n, "e", "")
+    assert [row[0] for row in events.after(68)] == [69, 70]
+    assert list(events.after(70)) == list(events.after(999)) == []
+    assert events.gap(5)
+    assert not events.gap(6)
+
+
+def test_the_ring_takes_times_beyond_32_bits():
+    events = Events()
+    events.add(1 << 40, "late", "")
+    assert next(events.after(0))[1] == 1 << 40
+
+
+# -- reading
+
+
+def test_every_operation_of_a_release_is_in_the_table():
+    late = {"table", "files", "digest", "crc", "challenge", "commission", "service", "clear_memory", "attempt_meters"}
+    assert set(Ops(Machine()).table()) == {"status", "heap", "post", "meters", "events", "log"} | late
+
+
+def test_reading_moves_no_meter_and_is_remembered():
+    machine = Machine()
+    table = Ops(machine).table()
+    before = dict(machine.device.meters.values)
+    assert table["meters"]({}) == before
+    assert machine.device.record["meters_read"]
+    status = table["status"]({})
+    assert (status["state"], status["light"], status["frames"], status["enabled"]) == ("power_up", "amber", 3, False)
+    assert table["post"]({})["why"] == "power_up"
+    assert table["log"]({}) == {"last": 1, "entries": []}
+
+
+def test_the_table_is_read_a_page_at_a_time():
+    ops, rows = audit.Ops(Machine()), []
+    while True:
+        reply = ops._table({"from": len(rows)})
+        rows += reply["rows"]
+        if len(rows) == reply["total"]:
+            break
+    assert rows[0] == ["power_up", "host_reset", None, "initialize"]
+
+
+@pytest.mark.parametrize("path", ["/data/a", "/etc/passwd", "image/main.mpy", "/imagex"])
+def test_only_the_image_and_the_boot_block_are_digested(path):
+    with pytest.raises(Refused):
+        audit.Ops(Machine())._digest({"path": path})
+
+
+def test_an_unreadable_image_has_no_crc():
+    machine = Machine()
+    ops = audit.Ops(machine)
+    assert ops._crc({"seed": 1}) == {"crc": "beef"}
+    assert ops._crc({"width": 32}) == {"crc": "0000beef"}
+    machine.checksum = SimpleNamespace(crc=0xBEEF, step=lambda: (False, "image can't be read"))
+    with pytest.raises(Refused, match="can't be read"):
+        ops._crc({})
+    with pytest.raises(Refused):
+        ops._crc({"width": 8})
+
+
+# -- with proof
+
+
+class Door:
+    """Authorised requests on a machine."""
+
+    def __init__(self, hand: Hand | None = None) -> None:
+        self.machine = Machine(hand)
+        self.ops = service.Ops(self.machine)
+
+    def ask(self, op: str, **request: Any) -> dict:
+        return getattr(self.ops, "_" + op)({"do": op, **request})
+
+    def prove(self, op: str, asked: str, role: str = "auditor", secret: str = SECRET, **request: Any) -> dict:
+        text = f"{self.ask('challenge')['nonce']}|{role}|{asked}"
+        proof = hmac.new(bytes.fromhex(secret), text.encode(), "sha256").hexdigest()
+        return self.ask(op, role=role, proof=proof, **request)
+
+    def commissioned(self) -> Door:
+        self.ask("commission", role="auditor", secret=SECRET)
+        return self
+
+    def logged(self) -> list[str]:
+        return [effect[1] for effect in self.machine.hand.effects if effect[0] == "event"]
+
+
+@pytest.mark.parametrize(
+    ("role", "secret"),
+    [(5, SECRET), (None, SECRET), (["a"], SECRET), ("a", SECRET[:30]), ("a", "x" * 32), ("a", 5), ("a", [1] * 40)],
+)
+def test_a_role_is_a_name_and_a_secret_is_hex_of_16_bytes(role, secret):
+    door = Door()
+    with pytest.raises((Refused, ValueError, TypeError)):
+        door.ask("commission", role=role, secret=secret)
+    assert door.machine.device.record["secrets"] == {}
+
+
+def test_a_secret_is_set_once_and_not_over():
+    door = Door().commissioned()
+    with pytest.raises(Refused, match="has a secret already"):
+        door.ask("commission", role="auditor", secret="ff" * 16)
+    assert door.machine.device.record["secrets"] == {"auditor": SECRET}
+
+
+def test_nobody_can_fill_the_record_with_roles():
+    door = Door()
+    for n in range(8):
+        door.ask("commission", role=f"r{n}", secret=SECRET)
+    with pytest.raises(Refused):
+        door.ask("commission", role="one more", secret=SECRET)
+    assert len(door.machine.device.record["secrets"]) == 8
+
+
+@pytest.mark.parametrize("what", ["entry", "service"])
+def test_who_entered_is_logged_with_licence_and_reason(what):
+    door = Door().commissioned()
+    who = {"who": "A. Smith", "licence": "NJ 1", "reason": "jam"}
+    door.prove("service", f"{what}|A. Smith NJ 1 jam", what=what, **who)
+    assert ("event", what, "A. Smith NJ 1 jam") in door.machine.hand.effects
+
+
+@pytest.mark.parametrize(("role", "secret"), [("auditor", "ff" * 16), ("stranger", SECRET)])
+def test_a_wrong_proof_is_refused_and_logged(role, secret):
+    door = Door().commissioned()
+    with pytest.raises(Refused):
+        door.prove("clear_memory", "clear_memory", role, secret)
+    assert door.logged() == ["access_refused"]
+
+
+def test_memory_is_cleared_only_after_the_meters_were_read_or_the_attempt_recorded():
+    door = Door().commissioned()
+    door.machine.device.meters.add("bill_in_value", 2000)
+    with pytest.raises(Refused, match="read the meters first"):
+        door.prove("clear_memory", "clear_memory")
+    door.prove("attempt_meters", "attempt_meters")
+    door.prove("clear_memory", "clear_memory")
+    record = door.machine.device.record
+    assert (record["meters"]["bill_in_value"], record["meters_read"], record["secrets"]) == (
+        0,
+        False,
+        {"auditor": SECRET},
+    )
+    assert record["log"][0] > 3
+
+
+def test_memory_is_not_cleared_under_an_item_in_flight():
+    door = Door(escrow_told()).commissioned()
+    door.prove("attempt_meters", "attempt_meters")
+    door.machine.hand.host("stack", 1)
+    with pytest.raises(Refused, match="in flight"):
+        door.prove("clear_memory", "clear_memory")
+    assert door.machine.device.record["flight"]["stage"] == "stacking"

@@ -1,0 +1,76 @@
+"""One direction: who may import whom, parsed from the sources. The table is that of docs/design.md."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from tree import FIRMWARE, ROOT, imports, parsed, root, sources
+
+# Built-ins of MicroPython that a stray file can't shadow: by their u-name, and the two that have none.
+U_NAMES = {"uarray", "ubinascii", "uhashlib", "ujson", "uos", "uselect", "ustruct", "usys", "utime"}
+U_NAMES |= {"gc", "micropython"}
+BOOT = {path.stem for path in (FIRMWARE / "boot").glob("*.py")}
+# Made by the image builder beside the boot block: facts of the board, and its hal/port_*.py.
+BOARD_MADE = {"board", "port"}
+PURE = {"micropython", "hashlib", "json", "binascii", "array"}
+FIRMWARE_PLACES = {"hal", "device", "wire", "link", "bench"}
+
+# Place → what may be imported there, by first name.
+TABLE = {
+    "boot.py": U_NAMES | {"block"},
+    "boot": U_NAMES | BOOT | BOARD_MADE | {"main"},
+    "main.py": FIRMWARE_PLACES | PURE | {"gc", "sys", "product"},
+    "hal": U_NAMES | {"hal", "machine", "host"},
+    "device": PURE | {"device"},
+    "wire": PURE | {"device"},
+    "link": PURE | {"hal", "device", "link", "gc", "os", "sys"},
+    "bench": PURE | {"hal", "device", "link", "bench", "sys"},
+}
+# Who loads a module by a name that is made at run time: the composition root, and what is loaded late.
+LOADERS = {"main.py", "link/ops.py", "bench/rig.py"}
+FIRMWARE_NAMES = FIRMWARE_PLACES | {"boot", "main", "block", "verify", "responder"}
+
+
+def place(path: Path) -> str:
+    return path.relative_to(FIRMWARE).parts[0]
+
+
+@pytest.mark.parametrize("path", sources(FIRMWARE), ids=lambda path: str(path.relative_to(FIRMWARE)))
+def test_firmware_imports_only_what_its_place_may(path):
+    allowed = TABLE[place(path)]
+    assert {name for name in imports(path) if root(name) not in allowed} == set()
+
+
+def test_every_place_has_sources():
+    assert {place(path) for path in sources(FIRMWARE)} == set(TABLE)
+
+
+@pytest.mark.parametrize("path", sorted((FIRMWARE / "hal").glob("port_*.py")), ids=lambda path: path.name)
+def test_a_port_is_part_of_the_boot_block_too_and_imports_nothing_of_the_image(path):
+    assert {name for name in imports(path) if root(name) not in U_NAMES | {"machine", "host"}} == set()
+
+
+def test_modules_are_loaded_by_name_only_where_it_is_said():
+    dynamic = {"__import__", "exec", "eval", "compile"}
+    found = set()
+    for path in sources(FIRMWARE):
+        calls = [node.func for node in ast.walk(parsed(path)) if isinstance(node, ast.Call)]
+        if any(isinstance(func, ast.Name) and func.id in dynamic for func in calls):
+            found.add(path.relative_to(FIRMWARE).as_posix())
+    assert found == LOADERS
+
+
+PC = [path for folder in ("host", "hil") for path in sources(ROOT / folder)]
+
+
+@pytest.mark.parametrize("path", PC, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_pc_side_never_imports_firmware_and_host_never_hil(path):
+    forbidden = FIRMWARE_NAMES | ({"pitbench_hil"} if path.is_relative_to(ROOT / "host") else set())
+    assert {name for name in imports(path) if root(name) in forbidden | {"tests"}} == set()
+
+
+def test_firmware_never_imports_the_pc_side():
+    names = {root(name) for path in sources(FIRMWARE) for name in imports(path)}
+    assert not names & {"pitbench", "pitbench_hil", "crcmod", "pytest"}

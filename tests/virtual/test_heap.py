@@ -1,0 +1,35 @@
+"""192 KB of heap: at least 64 KB are free after the start, and a busy board keeps them."""
+
+from pitbench import items
+from pitbench.link import LinkClient
+from pitbench.targets import open_target
+from pitbench_hil.acceptor import AcceptorBench
+
+FREE = 64 * 1024
+# Room that the first insertions take for good: settings, the first item, the last reply.
+ONCE = 2 * 1024
+
+
+def free(link: LinkClient) -> int:
+    return int(link.do("heap")["free"])
+
+
+def serve(bench: AcceptorBench, rounds: int) -> None:
+    for _ in range(rounds):
+        bench.stack(items.genuine(20))
+        bench.attempt(items.counterfeit(), ms=2000)
+
+
+def test_the_acceptor_leaves_64_kb_and_does_not_grow() -> None:
+    with open_target("unix:") as board:
+        bench = AcceptorBench(board)
+        bench.start()
+        started = free(board.link)
+        serve(bench, 5)
+        warm = free(board.link)
+        serve(bench, 30)
+        busy = free(board.link)
+    assert started >= FREE
+    assert busy >= FREE
+    assert started - warm <= ONCE
+    assert warm - busy <= 128
