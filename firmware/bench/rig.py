@@ -43,7 +43,9 @@ class Rig:
 
     # The device has seen what a person did before the reply says that it is done.
     def stimulate(self, request):
-        getattr(self.machine.sensors.plant, "_op_" + request["do"])(request)
+        world = self.machine.sensors
+        getattr(world.plant, "_op_" + request["do"])(request)
+        world.save()
         self.machine.turn(self.machine.clock.now())
         return {}
 

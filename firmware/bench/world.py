@@ -8,6 +8,7 @@ class World:
         self.plant = plant
         self.control = boot.control
         self.changed = True
+        self.seen = None
         self.levels = plant.levels
         self.take_reading = plant.take_reading
         self.next = plant.next
@@ -25,9 +26,16 @@ class World:
                 if line.startswith("world"):
                     return json.loads(line[6:] or "null")
 
+    # Paper on its way between two sensors is no news, to the device or to the supervisor.
     def step(self, now):
         self.plant.step(now)
-        self._save()
+        if self.plant.changed:
+            self.plant.changed = False
+            levels = self.plant.levels()
+            if levels != self.seen or self.plant.reading is not None:
+                self.seen = levels
+                self.changed = True
+                self.save()
 
     def motor(self, name, direction):
         self.plant.motor(name, direction)
@@ -38,8 +46,5 @@ class World:
         self.changed = True
 
     # Before the device reacts: a cut finds the paper where it really was.
-    def _save(self):
-        if self.plant.changed:
-            self.plant.changed = False
-            self.changed = True
-            self.control.write("world " + json.dumps(self.plant.world()))
+    def save(self):
+        self.control.write("world " + json.dumps(self.plant.world()))

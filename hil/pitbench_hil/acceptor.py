@@ -18,7 +18,7 @@ from pitbench.targets import Board
 ANSWER_S = 2.0
 # What was sent before the link's last reply is here by then.
 NEWS_S = 0.01
-POLL_MS = 100
+POLL_MS = 200
 ADVANCE_MAX_MS = 10_000
 ACTIVE = (Status.ACCEPTING, Status.ESCROW, Status.STACKING, Status.VEND_VALID, Status.STACKED, Status.HOLDING)
 ENABLE_ALL = (

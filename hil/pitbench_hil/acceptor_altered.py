@@ -34,6 +34,15 @@ def is_inoperable(frame: Frame | None) -> bool:
 REFUSAL_S = 3.0
 
 
+def quiet(bench: AcceptorBench) -> bool:
+    """Take in all late answers: what is asked next is answered next. False if nothing answers any more."""
+    bench.send(encode(Command.VERSION))
+    while frame := bench.receive():
+        if frame.cmd == Command.VERSION:
+            return True
+    return False
+
+
 @dataclass
 class Count:
     """What a series of altered images came to."""
@@ -55,6 +64,7 @@ class Altered:
         self.bench = bench
         self.good = image.files
         self._there: Files = dict(image.files)
+        self._boots = 0
 
     @property
     def virtual(self) -> VirtualBoard:
@@ -71,6 +81,7 @@ class Altered:
         """Off, altered, on again, and nothing waited for."""
         self.bench.cut()
         self.write(files)
+        self._boots = self.virtual.boots
         self.virtual.power_on(cause)
         self.bench.forget()
 
@@ -103,6 +114,7 @@ class Altered:
             self.bench.send(encode(Command.STATUS_REQUEST))
             shown = self.bench.receive(0.05)
             if is_inoperable(shown):
+                quiet(self.bench)
                 return True, "failure, ROM"
         return False, status_text(shown.cmd, shown.data) if shown else "nothing"
 
@@ -127,6 +139,15 @@ class Altered:
         return self.virtual.console.read_text(errors="replace").rpartition(NOTE_MARK)[2]
 
     def looks(self) -> tuple[bool, str]:
+        """Whether it is inoperable, before and after temptation, at its first start; and what it said last.
+
+        A board that ran the altered image, and gave up after some restarts, was not inoperable.
+        """
+        inoperable, said = self.tempted()
+        starts = self.virtual.boots - self._boots
+        return inoperable and starts == 1, said if starts == 1 else f"{said} after {starts} starts"
+
+    def tempted(self) -> tuple[bool, str]:
         """Whether it is inoperable, before and after temptation; and what it said last."""
         shown = self.bench.exchange(Command.STATUS_REQUEST)
         for command, data in TEMPTATION:

@@ -37,7 +37,7 @@ class Mutation:
     extra: str = ""
 
     def changes_reference(self, files: Files) -> bool:
-        """Whether the CRC-16 calculated on the PC, or the embedded value, isn't that of `files`, and they don't agree."""
+        """Whether the PC's CRC-16, or the embedded value, isn't that of `files`, and they don't agree."""
         old, new = image_of(files), image_of(self.files)
         changed = (image_crc(old), embedded_crc(old)) != (image_crc(new), embedded_crc(new))
         return changed and image_crc(new) != embedded_crc(new)

@@ -1,7 +1,7 @@
 """The embedded value of a rabbit whose boot block measures something else than the signature.
 
-Such a rabbit's maker would have embedded what his own measure gives: without that the rabbit would refuse its own image,
-and nothing would be shown. So its boot block is asked, on an interpreter, and what it measures is embedded.
+Such a rabbit's maker would have embedded what his own measure gives: without that the rabbit would refuse its own
+image, and nothing would be shown. So its boot block is asked, on an interpreter, and what it measures is embedded.
 """
 
 from __future__ import annotations

@@ -34,6 +34,14 @@ def reply_times(run: Run, bench: AcceptorBench, requests: Iterable[tuple[int, by
     return [sample for sample in samples if sample.band_ms <= BUSY_MS] or samples
 
 
+def typical(samples: Iterable[ReplyTime]) -> list[ReplyTime]:
+    """The median sample of each command: a virtual board's own process is kept waiting by a busy PC too."""
+    by_command: dict[int, list[ReplyTime]] = {}
+    for sample in samples:
+        by_command.setdefault(sample.command, []).append(sample)
+    return [sorted(times, key=lambda sample: sample.ms)[len(times) // 2] for times in by_command.values()]
+
+
 def _reply_time(run: Run, bench: AcceptorBench, command: int, data: bytes) -> ReplyTime:
     start = time.monotonic()
     frame = bench.exchange(command, data)

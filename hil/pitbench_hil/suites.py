@@ -12,7 +12,7 @@ from pitbench_hil.selection import SUITES
 
 HIL = Path(__file__).parents[1]
 # Nothing is cached between runs; Hypothesis works without its plugin, which takes most of a second to start.
-_WITHOUT = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+_WITHOUT = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "--assert=plain")
 
 
 def suite_of(device: str, suites: Path | None = None) -> Path:

@@ -97,6 +97,21 @@ def test_at_the_lever_meters_flight_and_log_are_one_commit_and_the_pusher_waits_
     assert (line[0], line[4]) == (record["log"][0], "stacked")
 
 
+def test_a_refused_command_changes_nothing_about_the_one_under_way():
+    hand = at_the_lever(how=1)
+    hand.host("stack", 2)
+    assert hand.device.refused
+    through(hand)
+    assert hand.device.state == "vend_valid"
+
+
+def test_a_stacked_item_ends_the_row_of_rejects():
+    hand = at_the_lever(how=1)
+    hand.device.rejects = 7
+    through(hand)
+    assert hand.device.rejects == 0
+
+
 def test_the_transport_starts_to_stack_only_after_the_commit():
     hand = escrow_told()
     hand.host("stack", 1)

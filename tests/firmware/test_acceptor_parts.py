@@ -68,6 +68,10 @@ def test_entries_are_numbered_and_chained():
         before = chain
 
 
+def test_numbers_go_on_for_ever():
+    assert json.loads(Log([123_456, "x"]).entry(1, 5, None, "stacked", ""))[0] == 123_457
+
+
 @pytest.mark.parametrize("change", range(6))
 def test_an_edited_entry_breaks_the_chain(change):
     *fields, chain = json.loads(Log([0, ""]).entry(1, 5, None, "stacked", "note 2000"))

@@ -169,6 +169,9 @@ def test_who_entered_is_logged_with_licence_and_reason(what):
     who = {"who": "A. Smith", "licence": "NJ 1", "reason": "jam"}
     door.prove("service", f"{what}|A. Smith NJ 1 jam", what=what, **who)
     assert ("event", what, "A. Smith NJ 1 jam") in door.machine.hand.effects
+    with pytest.raises(Refused):
+        door.ask("service", role="auditor", proof="00" * 32, what=what, **who)
+    assert door.logged() == ["access_refused"]
 
 
 @pytest.mark.parametrize(("role", "secret"), [("auditor", "ff" * 16), ("stranger", SECRET)])

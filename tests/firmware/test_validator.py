@@ -57,6 +57,12 @@ def test_a_measure_passes_up_to_its_tolerance_and_no_further(index, name, middle
         assert reason(note(index, **{name: middle - below - 1})) == why
 
 
+@pytest.mark.parametrize("orientation", range(4))
+@pytest.mark.parametrize(("wrong", "why"), [({"magnetic": 0}, 0x72), ({"uv": 180}, 0x7F)])
+def test_ink_and_paper_are_judged_in_every_orientation(orientation, wrong, why):
+    assert reason(note(4, orientation, **wrong)) == why
+
+
 @pytest.mark.parametrize("spot", range(4))
 @pytest.mark.parametrize("sign", [1, -1])
 def test_each_spot_passes_up_to_its_tolerance_and_no_further(spot, sign):

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--image", action="append", default=[], metavar="KIND=FOLDER", help="a built image to use")
     parser.add_argument("--run-dir", help="folder of this run (runs/<utc>-<device>-<target>)")
     parser.add_argument("-n", "--jobs", default="2", help="boards at a time (2); 0 runs in one process")
-    parser.add_argument("more", nargs="*", help="words for pytest, after --")
+    parser.add_argument("--pytest", action="append", default=[], metavar="WORD", help="a word for pytest (--pytest=-x)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -32,5 +32,5 @@ def run(args: argparse.Namespace) -> int:
     options += ["--run-dir", args.run_dir] if args.run_dir else []
     suite = suite_of(args.device)
     return int(
-        pytest.main(pytest_words([suite], args.device, args.target, *options, *args.more, rules=args.rules.split(",")))
+        pytest.main(pytest_words([suite], args.device, args.target, *options, *args.pytest, rules=args.rules.split(",")))
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from pitbench.image import Image
+from pitbench.link import BoardRebooted, LinkError, LinkTimeout
 from pitbench.protocols.id003 import Command, Status
 from pitbench_hil import acceptor_drives
-from pitbench_hil.acceptor import AcceptorBench
+from pitbench_hil.acceptor import AcceptorBench, Unreached
 from pitbench_hil.acceptor_altered import Altered
 from pitbench_hil.acceptor_drives import Drive
 from pitbench_hil.check import Check
@@ -14,6 +15,7 @@ from pitbench_hil.marks import images, rule
 from pitbench_hil.mutations import one_byte_altered
 
 AT = "NJ-1.28N(h)/checked-at"
+NOT_READY = (Unreached, LinkError, LinkTimeout, BoardRebooted)
 STATES = (*acceptor_drives.WORKING, *acceptor_drives.STANDING)
 
 
@@ -27,8 +29,9 @@ def found(check: Check, altered: Altered) -> None:
 def ready_again(check: Check, altered: Altered) -> None:
     """With its image put right, and power, it becomes ready."""
     check.stimulus("image put right while off, power on")
-    altered.restore()
-    altered.bench.start()
+    with check.duty("boots to ready", *NOT_READY):
+        altered.restore()
+        altered.bench.start()
     check.expect("status", Status(altered.bench.status().cmd).name, "IDLE")
 
 
@@ -96,13 +99,14 @@ def test_host_reset_right_after_power_up(bench: AcceptorBench, check: Check, ima
 def test_good_image_boots_to_ready(bench: AcceptorBench, check: Check) -> None:
     for how in ("first start", "power cycle", "host reset"):
         check.stimulus(how)
-        if how == "power cycle":
-            bench.cut()
-            bench.power_on()
-        if how == "host reset":
-            check.expect("reset obeyed", bench.command(Command.RESET), True)
-            bench.ready()
-        else:
-            bench.start()
+        with check.duty("boots to ready", *NOT_READY):
+            if how == "power cycle":
+                bench.cut()
+                bench.power_on()
+            if how == "host reset":
+                bench.command(Command.RESET)
+                bench.ready()
+            else:
+                bench.start()
         check.expect("status", Status(bench.status().cmd).name, "IDLE")
         check.expect("inoperable", bench.link.hello()["inoperable"], None)
