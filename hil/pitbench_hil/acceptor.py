@@ -1,7 +1,7 @@
 """A bill acceptor on the bench: a host's wire, the link's stimuli, and time that the bench lets pass.
 
-Device time moves by `advance` and hardly by itself, so a whole insertion takes milliseconds and a test means the same on
-a busy PC: every wait here is in device milliseconds.
+Device time moves by `advance` and hardly by itself, so a whole insertion takes milliseconds and a test means the same
+on a busy PC: every wait here is in device milliseconds.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class AcceptorBench:
         self._decoder = Decoder()
         self._frames: list[Frame] = []
 
-    # -- link ---------------------------------------------------------------------------------------------------
+    # -- link --------------------------------------------------------------------------------
 
     def do(self, op: str, **args: Any) -> dict[str, Any]:
         """Ask the board over the link. Raises LinkError, LinkTimeout, BoardRebooted."""
@@ -83,7 +83,7 @@ class AcceptorBench:
         """The names of all log entries, in order."""
         return [entry[4] for entry in self.log()]
 
-    # -- time -----------------------------------------------------------------------------------------------------
+    # -- time --------------------------------------------------------------------------------
 
     def advance(self, ms: int = POLL_MS) -> None:
         """Let device time pass, event by event."""
@@ -93,7 +93,7 @@ class AcceptorBench:
             self.do("advance", ms=step)
             ms -= step
 
-    # -- wire -------------------------------------------------------------------------------------------------------
+    # -- wire --------------------------------------------------------------------------------
 
     def send(self, data: bytes) -> None:
         """Bytes to the board's wire, as they are."""
@@ -155,7 +155,7 @@ class AcceptorBench:
             frame = self.status()
         return frame
 
-    # -- a host's errands ---------------------------------------------------------------------------------------------
+    # -- a host's errands --------------------------------------------------------------------------------
 
     def configure(self, settings: Iterable[tuple[int, bytes]] = ENABLE_ALL) -> None:
         """Send settings, in order."""
@@ -219,7 +219,7 @@ class AcceptorBench:
         elif frame.cmd == Status.VEND_VALID:
             self.ack()
 
-    # -- power ----------------------------------------------------------------------------------------------------------
+    # -- power --------------------------------------------------------------------------------
 
     def cut(self) -> None:
         """Take the power away."""

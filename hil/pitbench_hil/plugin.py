@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("pitbench", "rules of casino peripherals")
     add = group.addoption
     add("--device", help="device whose rules are tested: bill-acceptor, …")
-    add("--target", default=DEFAULT_TARGET, help="virtual, unix:, wasm:, /dev/ttyACM0, usb:SERIAL,wire=usb:ADAPTER (virtual)")
+    add("--target", default=DEFAULT_TARGET, help="virtual, unix:, wasm:, usb:SERIAL,wire=usb:ADAPTER … (virtual)")
     add(
         "--rules",
         default="",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pitbench.deadline import Deadline
 from pitbench.image import install
 from pitbench.signature import embedded_crc, image_crc, image_files
 
@@ -229,6 +230,19 @@ def test_an_altered_image_never_runs(start, root, name):
         altered = image_files(root)
         assert image_crc(altered) != embedded_crc(altered), "the mutation doesn't change the reference CRC"
     check_refusal(start(), name)
+
+
+@pytest.mark.parametrize("stray", ["verify.py", "block.py", "crc/__init__.py", "responder.py"])
+def test_a_source_beside_the_boot_block_leaves_the_board_mute_and_is_not_run(start, root, stray):
+    place = root / "boot" / stray
+    place.parent.mkdir(exist_ok=True)
+    place.write_text("open('/data/ran', 'w').close()\n")
+    bench = start()
+    deadline = Deadline(5)
+    while "ImportError" not in bench.board.console.read_text() and not deadline.passed:
+        assert bench.frame(bytes.fromhex("fc05112756"), 0.02) == b""
+    assert f"extra file /boot/{stray.split('/')[0]}" in bench.board.console.read_text()
+    assert not (root / "data" / "ran").exists()
 
 
 @pytest.mark.parametrize("cause", ["watchdog", "soft", "host", "crash"])

@@ -1,9 +1,9 @@
 """What a bill acceptor on ID-003 may do, as a state chart of `transitions`.
 
-Its states are the statuses that the wire can tell apart; "error" stands for 43 to 4A. Its triggers are what a host sends,
-what paper does and what time does. Sources: the ID-003 acceptance sequence (11, 12, 13, stack/ACK, 14, 15 held until the
-host's ACK, 16, 11), its start-up (40/41/42, reset, 1B until the settings are sent, 1A or 11), and 13:69E-1.28N(f), (g)
-and (i).
+Its states are the statuses that the wire can tell apart; "error" stands for 43 to 4A. Its triggers are what a host
+sends, what paper does and what time does. Sources: the ID-003 acceptance sequence (11, 12, 13, stack/ACK, 14, 15 held
+until the host's ACK, 16, 11), its start-up (40/41/42, reset, 1B until the settings are sent, 1A or 11), and
+13:69E-1.28N(f), (g) and (i).
 """
 
 from __future__ import annotations

@@ -31,6 +31,5 @@ def run(args: argparse.Namespace) -> int:
     options += [word for image in args.image for word in ("--image", image)]
     options += ["--run-dir", args.run_dir] if args.run_dir else []
     suite = suite_of(args.device)
-    return int(
-        pytest.main(pytest_words([suite], args.device, args.target, *options, *args.pytest, rules=args.rules.split(",")))
-    )
+    rules = args.rules.split(",")
+    return int(pytest.main(pytest_words([suite], args.device, args.target, *options, *args.pytest, rules=rules)))
