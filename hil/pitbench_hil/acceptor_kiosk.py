@@ -319,10 +319,17 @@ class Till:
             self._power_went()
             return False
         except PitbenchError as error:
+            if self._cut_itself():
+                self._power_went()
+                return False
             raise Unreached(f"the board doesn't come up: {error}") from error
         if identity.get("inoperable"):
             raise Unreached(f"the board is inoperable: {identity['inoperable']}")
         return True
+
+    def _cut_itself(self) -> bool:
+        virtual = self.bench.board.virtual
+        return virtual is not None and not virtual.alive and not virtual.gave_up
 
     def _power_went(self) -> None:
         self.on = False

@@ -30,10 +30,10 @@ class WatchedPort:
         while True:
             alive = self._virtual.alive
             data = self._port.read(min(LOOK_S, deadline.remaining))
+            if not (data or alive):
+                raise PowerGone
             if data or deadline.passed:
                 return data
-            if not alive:
-                raise PowerGone
 
 
 def watch_power(board: Board) -> None:
