@@ -137,8 +137,7 @@ def _on_board(name: str) -> str:
 
 
 def _write(files: Mapping[str, bytes], root: Path) -> None:
+    for folder in {(root / path[1:]).parent for path in files} | {root / "data"}:
+        folder.mkdir(parents=True, exist_ok=True)
     for path, data in files.items():
-        place = root / path[1:]
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(data)
-    (root / "data").mkdir(exist_ok=True)
+        (root / path[1:]).write_bytes(data)

@@ -26,8 +26,13 @@ class Machine:
         self.clock = SimpleNamespace(calendar=lambda: None)
         self.wire = SimpleNamespace(frames=3, mode=lambda: "polling")
         self.log = SimpleNamespace(lines=lambda first: iter(()))
-        self.boot = SimpleNamespace(checksum=lambda seed, width: self.checksum)
+        self.asked: list[tuple[int, int]] = []
+        self.boot = SimpleNamespace(checksum=self.compute)
         self.checksum = SimpleNamespace(crc=0xBEEF, step=lambda: (True, ""))
+
+    def compute(self, seed: int, width: int) -> SimpleNamespace:
+        self.asked.append((seed, width))
+        return self.checksum
 
     def step(self, event: tuple) -> None:
         self.hand.step(*event)
@@ -103,6 +108,7 @@ def test_an_unreadable_image_has_no_crc():
     ops = audit.Ops(machine)
     assert ops._crc({"seed": 1}) == {"crc": "beef"}
     assert ops._crc({"width": 32}) == {"crc": "0000beef"}
+    assert machine.asked == [(1, 16), (0, 32)]
     machine.checksum = SimpleNamespace(crc=0xBEEF, step=lambda: (False, "image can't be read"))
     with pytest.raises(Refused, match="can't be read"):
         ops._crc({})
