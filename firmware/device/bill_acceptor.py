@@ -6,7 +6,8 @@ from device.bill_acceptor_path import PaperPath
 from device.bill_acceptor_table import TABLE
 from device.conditions import CODE, MESSAGE, STATE, Standing
 from device.log import Log, mask
-from device.meters import Meters, blank
+from device.meters import Meters
+from device.record import blank_record
 from device.selftest import SelfTest
 from device.settings import Settings
 from device.table import find
@@ -29,19 +30,6 @@ _SENSED = (
     ("lock", 0, "stacker_unlocked"),
     ("full", 1, "stacker_full"),
 )
-
-
-def blank_record(currency):
-    return {
-        "boot": 0,
-        "meters": blank(currency),
-        "flight": None,
-        "log": [0, ""],
-        "latched": [],
-        "secrets": {},
-        "meters_read": False,
-        "lost": False,
-    }
 
 
 # new: nothing was ever stored; no record and not new: both copies are damaged.
@@ -90,7 +78,6 @@ class BillAcceptor(PaperPath):
         self._at_lever_report = True
         self._pushing = False
         self._left_home = False
-        self._checking = False
         self.expects_item = False
         self._low = False
         self.refused = False
@@ -206,7 +193,6 @@ class BillAcceptor(PaperPath):
         pass
 
     def _on_verified(self, now, ok, why):
-        self._checking = False
         self.verified = (ok, why)
         if not ok:
             self._note("signature_mismatch", why, now)

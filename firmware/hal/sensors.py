@@ -1,5 +1,10 @@
 # Sensors and motors on pins. On a virtual board pins are control lines: "pin NAME LEVEL" and "adc NAME VALUE…" come in
 # (pin ready 1: the scan head has measured an item), "out NAME LEVEL" goes out.
+
+# What a scan head didn't measure looks like no note at all.
+_UNMEASURED = {"length": 0, "thickness": 0, "optical": (0, 0, 0, 0), "magnetic": 0, "uv": 0}
+
+
 class PinSensors:
     def __init__(self, control):
         self.changed = True
@@ -43,7 +48,8 @@ class PinSensors:
         if name != "ready":
             self._levels[name] = level
         elif level:
-            self._reading = self._values.copy()
+            self._reading = dict(_UNMEASURED)
+            self._reading.update(self._values)
         self.changed = True
 
     # Name to 0 or 1; a pin that was never driven and isn't pulled up is absent.

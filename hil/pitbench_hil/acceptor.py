@@ -197,21 +197,28 @@ class AcceptorBench:
     def attempt(self, item: Item, *, poll: bool = True, ms: int = 6000) -> int:
         """Insert where that is possible and stack whatever is offered; returns how many items the plant has more.
 
+        Ends early once the path is empty and the device at rest.
+
         Args:
             poll: False keeps the host silent meanwhile.
-            ms: device time given to it.
+            ms: device time given to it at most.
         """
         before = self.truth()["stacked"]
         if not self.truth()["in_path"] and not self._shut():
             self.insert(item)
         for _ in range(ms // POLL_MS):
             self.advance(POLL_MS)
-            if poll:
-                self._oblige(self.status())
+            if poll and self._sealed(self.status()):
+                break
         return self.truth()["stacked"] - before
 
     def _shut(self) -> bool:
         return "acceptor_door" in self.state()["standing"]
+
+    def _sealed(self, frame: Frame) -> bool:
+        """Do what the host has to do; whether the item's fate is sealed and the device at rest."""
+        self._oblige(frame)
+        return frame.cmd in (Status.IDLE, Status.DISABLED) and not self.truth()["in_path"]
 
     def _oblige(self, frame: Frame) -> None:
         if frame.cmd in (Status.ESCROW, Status.HOLDING):

@@ -143,9 +143,18 @@ class Walk:
         self.bench.ack()
         self.bench.advance(10)
 
+    def reset_unseen(self) -> None:
+        """A host that comes back after a while and resets before it polls: an item may have passed the lever."""
+        self.bench.advance(700)
+        self.restart_device()
+
     def reset(self) -> None:
-        """Reset, wait, settings."""
+        """Poll, reset, wait, settings."""
         self.look()
+        self.restart_device()
+
+    def restart_device(self) -> None:
+        """Reset, wait, settings."""
         self.bench.exchange(Command.RESET)
         self._chart = Chart(self._chart.state)
         for _ in range(12):
@@ -202,6 +211,7 @@ STIMULI: dict[str, Callable[[Walk], None]] = {
     "acknowledge": Walk.acknowledge,
     "acknowledge unasked": Walk.acknowledge_unasked,
     "reset": Walk.reset,
+    "reset unseen": Walk.reset_unseen,
     "inhibit": _send(Command.SET_INHIBIT, b"\x01"),
     "enable": _send(Command.SET_INHIBIT, b"\x00"),
     "power cut": Walk.cut,

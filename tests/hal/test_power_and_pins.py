@@ -77,7 +77,8 @@ def test_a_reading_is_taken_once_when_the_scan_head_is_ready():
     assert pins.take_reading() is None
     pins = PinSensors(Control("adc uv 30", "adc optical 1 2 3 4", "pin ready 1"))
     pins.step(0)
-    assert pins.take_reading() == {"uv": 30, "optical": [1, 2, 3, 4]}
+    unmeasured = {"length": 0, "thickness": 0, "magnetic": 0}
+    assert pins.take_reading() == {**unmeasured, "uv": 30, "optical": [1, 2, 3, 4]}
     assert pins.take_reading() is None
     assert driven(pins) == {}
 

@@ -12,14 +12,34 @@ from pitbench_hil.marks import rule
 
 WALKS = 12
 LENGTH = 30
-# The order that matters most comes up often enough only if it is helped.
-INSERTION = ["twenty", "wait 400 ms", "wait 400 ms", "stack-1", "wait 400 ms", "wait 210 ms", "acknowledge"]
-UNASKED = [*INSERTION[:-1], "acknowledge unasked"]
+# Orders that matter come up often enough only if they are helped.
+TO_ESCROW = ["twenty", "wait 400 ms", "wait 400 ms"]
+INSERTION = [*TO_ESCROW, "stack-1", "wait 400 ms", "wait 210 ms", "acknowledge"]
+PIECES = {
+    "insertion": INSERTION,
+    "ack while it stacks": [*INSERTION[:-1], "acknowledge unasked"],
+    "reset while it stacks": [*TO_ESCROW, "stack-1", "reset unseen"],
+    "inhibit in escrow": [*TO_ESCROW, "inhibit", "wait 210 ms", "stack-1", "wait 400 ms", "enable"],
+    "stack after hold": [*TO_ESCROW, "hold", "stack-2", "wait 400 ms", "power cut", "reset"],
+    "cut at the lever": [*TO_ESCROW, "stack-1", "wait 400 ms", "wait 210 ms", "power cut", "power cut", "reset unseen"],
+    "door at the lever": [
+        *TO_ESCROW,
+        "stack-2",
+        "wait 400 ms",
+        "wait 210 ms",
+        "open stacker door",
+        "close stacker door",
+    ],
+}
+steps = st.sampled_from(sorted(STIMULI)).map(lambda step: [step])
+strolls = st.lists(st.one_of(steps, st.sampled_from(sorted(PIECES)).map(PIECES.__getitem__)), max_size=LENGTH)
 
-strolls = st.lists(
-    st.one_of(st.sampled_from(sorted(STIMULI)).map(lambda step: [step]), st.just(INSERTION), st.just(UNASKED)),
-    max_size=LENGTH,
-)
+
+@pytest.mark.parametrize("piece", PIECES)
+@rule("NJ-1.28N(f)/any-order")
+def test_orders_that_matter(bench: AcceptorBench, check: Check, piece: str) -> None:
+    check.stimulus("three times in a row", steps=PIECES[piece])
+    hold(bench, check, PIECES[piece] * 3)
 
 
 @pytest.mark.parametrize("number", range(3))
