@@ -18,6 +18,14 @@ from pathlib import Path
 
 from pitbench.image_error import ImageError
 
+# Without line numbers: they take 2 KB of the heap. A traceback still names file and function.
+FLAGS = ("-O3",)
+
+
+def identity() -> str:
+    """Return what decides the bytecode besides the source: the compiler's version and its flags."""
+    return " ".join((version(), *FLAGS))
+
 
 @cache
 def version() -> str:
@@ -59,7 +67,7 @@ def compile_one(name: str, text: str, path: str) -> bytes:
 
     Raises ImageError with file and line when mpy-cross refuses it.
     """
-    key = hashlib.sha256("\0".join((version(), name, text)).encode()).hexdigest()
+    key = hashlib.sha256("\0".join((identity(), name, text)).encode()).hexdigest()
     kept = cache_folder() / key[:2] / f"{key}.mpy"
     try:
         return kept.read_bytes()
@@ -70,7 +78,7 @@ def compile_one(name: str, text: str, path: str) -> bytes:
 
 
 def _run(name: str, text: str, path: str) -> bytes:
-    command = [_program(), "-O2", "-s", name, "-o", "-", "-"]
+    command = [_program(), *FLAGS, "-s", name, "-o", "-", "-"]
     done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
     if done.returncode:
         raise ImageError(_explain(done.stderr.decode(errors="replace"), path), "Correct the source.")

@@ -69,7 +69,7 @@ def build_image(
     tree = Tree(sources, patches)
     facts = board_facts(board)
     device = product_name(device)
-    revision = tree.revision(device, compiler.version())
+    revision = tree.revision(device, compiler.identity())
     names: dict[str, object] = {"DEVICE": device, "VERSION": VERSION, "REVISION": revision, "KIND": kind}
     names |= {**tree.constants(device), **(product or {})}
     files = _compile(tree, tree.files(device, kind), facts, names)
@@ -107,7 +107,7 @@ def install(image: Image, root: Path) -> None:
 
 def revision_of(device: str, sources: Path | None = None, patches: Mapping[str, str] | None = None) -> str:
     """Return the revision that an image of these sources carries: 12 hex digits of their SHA-256."""
-    return Tree(sources, patches).revision(product_name(device), compiler.version())
+    return Tree(sources, patches).revision(product_name(device), compiler.identity())
 
 
 def sha256_list(image: Image) -> dict[str, str]:
