@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
-
 from pitbench_hil.catalogue import Rule
 from pitbench_hil.durable import to_json, write_whole
+from pitbench_hil.pages import pages
 from pitbench_hil.rabbit_engine import Catch, Verdicts
 from pitbench_hil.verdict import Verdict
 
@@ -83,15 +82,7 @@ class Matrix:
     def write(self, folder: Path, title: str) -> None:
         """matrix.json and matrix.html. Raises EvidenceError."""
         write_whole(folder / "matrix.json", to_json(self.as_dict(), indent=1))
-        loader = FileSystemLoader(Path(__file__).parent / "templates")
-        environment = Environment(
-            loader=loader,
-            undefined=StrictUndefined,
-            autoescape=select_autoescape(default=True),
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        page = environment.get_template("matrix.html.j2").render(matrix=self, title=title, legend=LEGEND)
+        page = pages().get_template("matrix.html.j2").render(matrix=self, title=title, legend=LEGEND)
         write_whole(folder / "matrix.html", page)
 
 

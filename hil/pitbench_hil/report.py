@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
-
 from pitbench_hil import catalogue
 from pitbench_hil.durable import read_json, slug, write_whole
+from pitbench_hil.pages import pages
 from pitbench_hil.verdict import Measurement, Verdict, judge_measurement
 from pitbench_hil.wire_names import frame_names
 
@@ -161,13 +160,6 @@ def _tile(verdict: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _template() -> Any:
-    loader = FileSystemLoader(Path(__file__).parent / "templates")
-    environment = Environment(
-        loader=loader,
-        undefined=StrictUndefined,
-        autoescape=select_autoescape(default=True),
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = pages()
     environment.globals["css_class"] = lambda verdict: verdict.lower().replace(" ", "-")
     return environment.get_template("report.html.j2")

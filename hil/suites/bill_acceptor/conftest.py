@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pitbench.addresses import parse_target
 from pitbench.image import Image, build_image, load_image
-from pitbench.targets import Board, board_of, open_target
+from pitbench.targets import Board, board_of, open_target, prove_same_board
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_kiosk import Till
 from pitbench_hil.acceptor_pins import bench_of
@@ -37,6 +37,8 @@ def board(run: Run, image: Image, image_kind: str, tmp_path: Path) -> Iterator[B
     with open_target(target, image=image, kind=image_kind, root=tmp_path / "board", trace=run.trace) as board:
         rig = VIRTUAL_RIG if target.virtual else REAL_RIG
         run.identify(board.identity, rung=board.rung, caps=rig, pc={"digest": image.digest, "crc": f"{image.crc:04x}"})
+        if not target.virtual:
+            run.once("one board", lambda: prove_same_board(board))  # a virtual board's two ports can't be mixed up
         yield board
 
 
