@@ -8,6 +8,7 @@ import time
 from xml.etree import ElementTree as ET
 
 import pytest
+from fabricated import CONFTEST, GOOD
 from pitbench_hil.durable import unwritable
 from pitbench_hil.manifest import verify_manifest
 
@@ -47,7 +48,7 @@ def test_evidence_of_a_rule_is_complete_and_masked(bench):
 
 
 def test_a_measurement_beyond_its_limit_fails_test_run_and_junit(bench):
-    bench.write("test_good.py", _good().replace('"accepted", 0', '"accepted", 2'))
+    bench.write("test_good.py", GOOD.replace('"accepted", 0', '"accepted", 2'))
     result = bench.run()
     assert result.ret == 1
     assert bench.verdicts()[DOOR] == "FAIL"
@@ -66,22 +67,22 @@ def test_a_plugin_that_forgives_a_failed_test_does_not_forgive_a_fail(bench):
             report.outcome = "passed"
             return report
         """
-    bench.write("conftest.py", _conftest() + textwrap.dedent(forgiving))
-    bench.write("test_good.py", _good().replace('"accepted", 0', '"accepted", 2'))
+    bench.write("conftest.py", CONFTEST + textwrap.dedent(forgiving))
+    bench.write("test_good.py", GOOD.replace('"accepted", 0', '"accepted", 2'))
     result = bench.run()
     result.assert_outcomes(passed=4)
     assert result.ret == 1
 
 
 def test_a_plain_assert_is_a_rule_assertion(bench):
-    bench.write("test_good.py", _good().replace('check.measure("accepted", 0)', 'assert 1 == 2, "took a note"'))
+    bench.write("test_good.py", GOOD.replace('check.measure("accepted", 0)', 'assert 1 == 2, "took a note"'))
     assert bench.run().ret == 1
     assert bench.verdicts()[DOOR] == "FAIL"
     assert "took a note" in bench.why(DOOR)
 
 
 def test_any_other_exception_breaks_the_rig_and_later_rules_name_it(bench):
-    bench.write("test_good.py", _good().replace('check.measure("accepted", 0)', 'raise OSError("cable out")'))
+    bench.write("test_good.py", GOOD.replace('check.measure("accepted", 0)', 'raise OSError("cable out")'))
     result = bench.run()
     assert result.ret == 2
     assert set(bench.verdicts().values()) == {"NOT TESTED", "INSPECT"}
@@ -99,27 +100,27 @@ def test_silence_where_the_device_has_to_answer_is_its_fault(bench):
     silent = (
         'check.measure("accepted", 0)\n    with check.duty("answers"):\n        raise TimeoutError("3 s of silence")'
     )
-    bench.write("test_good.py", _good().replace('check.measure("accepted", 0)', silent))
+    bench.write("test_good.py", GOOD.replace('check.measure("accepted", 0)', silent))
     assert bench.run().ret == 1
     assert bench.verdicts()[DOOR] == "FAIL"
     assert bench.verdicts()[BOOTS] == "PASS"
 
 
 def test_a_wrong_image_is_said_first(bench):
-    bench.write("conftest.py", _conftest().replace('pc={"digest": "aa11"}', 'pc={"digest": "bb22"}'))
+    bench.write("conftest.py", CONFTEST.replace('pc={"digest": "aa11"}', 'pc={"digest": "bb22"}'))
     assert bench.run().ret == 2
     assert "its digest is aa11, the image's is bb22" in bench.why(DOOR)
 
 
 def test_a_rule_whose_needs_the_target_lacks_is_not_tested_by_name(bench):
-    bench.write("test_good.py", _good().replace('@rule("HOUSE-reason")', '@needs("lock")\n@rule("HOUSE-reason")'))
+    bench.write("test_good.py", GOOD.replace('@rule("HOUSE-reason")', '@needs("lock")\n@rule("HOUSE-reason")'))
     result = bench.run()
     assert result.ret == 0
     assert bench.why("HOUSE-reason") == "needs lock: the target doesn't have it"
 
 
 def test_house_fails_under_the_house_profile_only(bench):
-    bench.write("test_good.py", _good().replace("0x71, 0x71", "0x72, 0x71"))
+    bench.write("test_good.py", GOOD.replace("0x71, 0x71", "0x72, 0x71"))
     assert bench.run().ret == 0
     assert bench.verdicts()["HOUSE-reason"] == "FAIL (doesn't count)"
     bench.folder = bench.folder.with_name("house")
@@ -128,7 +129,7 @@ def test_house_fails_under_the_house_profile_only(bench):
 
 
 def test_a_release_image_that_fails_is_not_hidden_by_the_bench_image(bench):
-    bench.write("test_good.py", _good().replace('"ready", "ready"', 'board["kind"], "bench"'))
+    bench.write("test_good.py", GOOD.replace('"ready", "ready"', 'board["kind"], "bench"'))
     assert bench.run().ret == 1
     assert bench.verdicts()[BOOTS] == "FAIL"
 
@@ -154,7 +155,7 @@ def test_one_kind_of_image_can_be_asked_for(bench):
     ],
 )
 def test_a_suite_in_trouble_says_which_test_or_rule_and_never_exits_0(bench, change, complaint):
-    bench.write("test_good.py", _good().replace(*change))
+    bench.write("test_good.py", GOOD.replace(*change))
     result = bench.run()
     assert result.ret == 2
     assert complaint in result.stdout.str()
@@ -178,7 +179,7 @@ def test_two_workers_write_one_run(bench):
 
 
 def test_a_rig_broken_in_one_worker_stops_the_other(bench):
-    broken = "import time\n" + _good().replace('check.measure("accepted", 0)', 'raise OSError("cable out")')
+    broken = "import time\n" + GOOD.replace('check.measure("accepted", 0)', 'raise OSError("cable out")')
     broken = broken.replace("def test_boots(board, check):", "def test_boots(run, board, check):\n    _wait(run)")
     waits = "def _wait(run):\n    end = time.monotonic() + 5\n    while not run.broken and time.monotonic() < end:\n"
     bench.write("test_good.py", broken + waits + "        time.sleep(0.01)\n")
@@ -188,7 +189,7 @@ def test_a_rig_broken_in_one_worker_stops_the_other(bench):
 
 
 def test_ctrl_c_keeps_what_was_recorded_and_closes_the_folder(bench):
-    bench.write("test_good.py", _good().replace('"ready", "ready")', '"ready", "ready")\n    raise KeyboardInterrupt'))
+    bench.write("test_good.py", GOOD.replace('"ready", "ready")', '"ready", "ready")\n    raise KeyboardInterrupt'))
     assert bench.run().ret == 2
     assert bench.verdicts()[DOOR] == "PASS (bench image)"
     assert "interrupted" in bench.why(BOOTS) or "KeyboardInterrupt" in bench.why(BOOTS)
@@ -197,7 +198,7 @@ def test_ctrl_c_keeps_what_was_recorded_and_closes_the_folder(bench):
 
 
 def test_a_killed_run_can_be_closed_later(bench):
-    slow = "import time\n" + _good().replace('"ready", "ready")', '"ready", "ready")\n    time.sleep(60)')
+    slow = "import time\n" + GOOD.replace('"ready", "ready")', '"ready", "ready")\n    time.sleep(60)')
     bench.write("test_good.py", slow)
     words = ["--device", "bill-acceptor", "--rule-files", str(bench.rules), "--run-dir", str(bench.folder)]
     process = subprocess.Popen([sys.executable, "-m", "pytest", "suites", *words], cwd=bench.pytester.path)
@@ -217,7 +218,7 @@ def test_a_killed_run_can_be_closed_later(bench):
 
 def test_a_full_disk_ends_the_run_with_one_sentence(bench):
     full = 'run.record._lines._file = open("/dev/full", "w")\n    check.note("lost")'
-    text = _good().replace("(board, check):\n    check.expect", f"(run, board, check):\n    {full}\n    check.expect")
+    text = GOOD.replace("(board, check):\n    check.expect", f"(run, board, check):\n    {full}\n    check.expect")
     bench.write("test_good.py", text)
     result = bench.run()
     assert result.ret == 2
@@ -278,7 +279,7 @@ def test_without_a_device_a_suite_says_what_to_type(bench):
 def test_a_multi_rule_test_tells_its_rules_apart(bench):
     bench.write(
         "test_good.py",
-        _good().replace('@rule("HOUSE-reason")', f'@rule("HOUSE-reason", "{DOOR}")').replace(
+        GOOD.replace('@rule("HOUSE-reason")', f'@rule("HOUSE-reason", "{DOOR}")').replace(
             '"reason", 0x71, 0x71)', '"reason", 1, 2, rule="HOUSE-reason")\n    check.measure("accepted", 0)'
         ),
     )  # fmt: skip
@@ -301,15 +302,3 @@ def test_rejudge_applies_todays_limit_to_yesterdays_measurement(bench):
     damaged = subprocess.run(rejudge, capture_output=True, text=True)
     assert damaged.returncode == 2
     assert "traces/main-0000.jsonl was altered" in damaged.stdout
-
-
-def _good() -> str:
-    from conftest import GOOD
-
-    return GOOD
-
-
-def _conftest() -> str:
-    from conftest import CONFTEST
-
-    return CONFTEST

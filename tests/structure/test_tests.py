@@ -1,0 +1,26 @@
+"""The project's own tests, as files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+
+
+def test_no_test_imports_a_conftest() -> None:
+    """There are several, and which one `conftest` means depends on what was collected before."""
+    found = [
+        str(path)
+        for path in TESTS.rglob("*.py")
+        if re.search(r"^\s*(from conftest import|import conftest)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert found == []
+
+
+def test_no_two_helper_modules_share_a_name() -> None:
+    """Folders of tests stand on one path: the first of two modules would be taken for both."""
+    names = [path.name for path in TESTS.rglob("*.py") if path.name != "conftest.py" and "shim" not in path.parts]
+    modules = [name for name in names if not name.startswith("__")]
+    double = {"boot.py", "main.py"}  # files of a board's folder, never imported
+    assert sorted({name for name in modules if modules.count(name) > 1} - double) == []
