@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pitbench.deadline import Deadline
+from pitbench.link import LinkTimeout
 from pitbench.targets import Board
 from pitbench.transport import Transport
 from pitbench.virtual import VirtualBoard
 
+from pitbench_hil.acceptor import AcceptorBench, Unreached
+
 # How often a silent port is asked whether its board has power, in seconds of real time.
 LOOK_S = 0.003
+# A board that doesn't answer for so long has cut itself; what it was asked is not asked again.
+SILENT_S = 0.05
 
 
 class PowerGone(Exception):
@@ -41,3 +48,17 @@ def watch_power(board: Board) -> None:
     if board.virtual:
         board.link.transport = WatchedPort(board.link.transport, board.virtual)  # type: ignore[assignment]
         board.wire = WatchedPort(board.wire, board.virtual)  # type: ignore[assignment]
+
+
+def interrupted(bench: AcceptorBench, work: Callable[[], None]) -> None:
+    """Do work that ends in a cut which the board asks for, and start it again."""
+    timeout, bench.link.timeout = bench.link.timeout, SILENT_S
+    try:
+        work()
+    except (LinkTimeout, Unreached):
+        assert bench.board.virtual
+        bench.board.virtual.wait_off(Deadline(5))
+    finally:
+        bench.link.timeout = timeout
+    bench.cut()
+    bench.power_on()

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from pitbench import items
-from pitbench.deadline import Deadline
-from pitbench.link import LinkTimeout
 from pitbench.protocols.id003 import Command, Status
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, rule
+from pitbench_hil.power_watch import interrupted
 
 OPEN_AND_CLOSE = {
     "stacker_door": (("door", {"which": "stacker", "open": True}), ("door", {"which": "stacker", "open": False})),
@@ -157,20 +155,6 @@ def test_log_survives_cuts_at_every_write(bench: AcceptorBench, check: Check, ho
 def door_twice(bench: AcceptorBench) -> None:
     bench.do("door", which="stacker", open=True)
     bench.do("door", which="stacker", open=False)
-
-
-def interrupted(bench: AcceptorBench, work: Callable[[], None]) -> None:
-    """Do work that ends in a cut which the board asks for, and start it again."""
-    timeout, bench.link.timeout = bench.link.timeout, 0.05
-    try:
-        work()
-    except LinkTimeout:
-        assert bench.board.virtual
-        bench.board.virtual.wait_off(Deadline(5))
-    finally:
-        bench.link.timeout = timeout
-    bench.cut()
-    bench.power_on()
 
 
 @rule("HOUSE-log-chain")

@@ -107,6 +107,25 @@ def test_power_restoration_tells_where_the_item_is(bench: AcceptorBench, check: 
     check.expect("note in the stacker", seen["stacker"], int(Status.POWER_UP_BILL_IN_STACKER))
 
 
+@pytest.mark.parametrize("kind", ["note", "coupon", "voucher"])
+@rule("NJ-1.28B(o)6/signal")
+def test_a_settled_item_is_told_once(bench: AcceptorBench, check: Check, kind: str) -> None:
+    number = "500000001500000001"
+    paper = {"note": items.genuine(20), "coupon": items.coupon(number), "voucher": items.voucher(number)}
+    bench.start()
+    bench.escrow(paper[kind])
+    bench.command(Command.STACK_1)
+    bench.until(Status.VEND_VALID)
+    check.stimulus("power cut in vend valid; polled, reset; another power cut", kind=kind)
+    bench.cut()
+    bench.power_on()
+    check.expect("first start", bench.status().cmd, int(Status.POWER_UP_BILL_IN_STACKER))
+    bench.start()
+    bench.cut()
+    bench.power_on()
+    check.expect("next start", bench.status().cmd, int(Status.POWER_UP))
+
+
 @rule("NJ-1.28B(p)1/signal")
 def test_memory_malfunction_is_told(bench: AcceptorBench, check: Check) -> None:
     bench.start()

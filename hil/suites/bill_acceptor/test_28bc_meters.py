@@ -8,14 +8,17 @@ from typing import Any
 import pytest
 from pitbench import items
 from pitbench.link import LinkError
-from pitbench.protocols.id003 import Command, Status
+from pitbench.protocols.id003 import Command, Status, encode
 from pitbench_hil import record_file
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
+from pitbench_hil.power_watch import interrupted
 
 METER_CYCLE = 10**10
-COUPONS = {"500000001500000001": 1500, "500000000250000002": 250}
+COUPONS = {"500000001500000001": 1500, "500000000250000002": 250, "500000999999000003": 999_999}
+# Values at which counters of common widths and tables of common sizes end.
+EDGES = (999, 2**16 - 1, 2**31 - 1, 2**32 - 1, METER_CYCLE - 1)
 VOUCHERS = {"700000000000000001": 4200, "700000000000000002": 99}
 NOTES = (1, 2, 5, 10, 20, 50, 100)
 LINK_NAMES = ("set_meter", "meters_set", "reset_meters", "meter", "clear", "erase", "write", "poke", "exec", "eval")
@@ -103,6 +106,32 @@ def told_value(bench: AcceptorBench) -> int:
     return paid
 
 
+@pytest.mark.parametrize("write", range(1, 8))
+@rule("NJ-1.28C8/value", "NJ-1.28C8/count-by-denomination")
+def test_meters_equal_the_stacker_after_a_cut(bench: AcceptorBench, check: Check, write: int) -> None:
+    bench.start()
+    check.stimulus("power cut before a store write of an insertion", write=write)
+    bench.escrow(items.genuine(50))
+    bench.do("store_fault", at=write, how="before")
+    interrupted(bench, lambda: stack_slowly(bench))
+    bench.start()
+    worth = bench.truth()["values"].get("5000", 0)
+    meters = bench.meters()
+    check.measure("meter_minus_stacker", meters["bill_in_value"] - 5000 * worth, rule="NJ-1.28C8/value")
+    check.measure("meter_minus_stacker", meters["bill_50"] - worth, rule="NJ-1.28C8/count-by-denomination")
+
+
+def stack_slowly(bench: AcceptorBench) -> None:
+    """An insertion from escrow to its end, which the cut stops somewhere."""
+    bench.do("status")
+    bench.send(encode(Command.STACK_1))
+    for _ in range(10):
+        bench.advance(100)
+    bench.status()
+    bench.ack()
+    bench.advance(1000)
+
+
 @rule("NJ-1.28C8/accepted-only")
 def test_what_goes_back_moves_no_meter(bench: AcceptorBench, check: Check) -> None:
     bench.start()
@@ -173,6 +202,21 @@ def test_a_meter_at_its_maximum_goes_on_from_zero(bench: AcceptorBench, check: C
     bench.stack(items.voucher(next(iter(VOUCHERS))))
     check.expect("vouchers", bench.meters()["voucher_count"], 0)
     check.expect("the cycle goes on", bench.meters()["stacked_count"], 2)
+
+
+@pytest.mark.parametrize("edge", EDGES)
+@rule("NJ-1.28B(l)2/rolls-over")
+def test_every_meter_counts_through_every_edge(bench: AcceptorBench, check: Check, edge: int) -> None:
+    names = list(bench.meters())
+    check.stimulus("record with every meter at", value=edge)
+    with_meters(bench, **dict.fromkeys(names, edge))
+    paper = [items.genuine(usd) for usd in NOTES]
+    paper += [items.coupon("500000001500000001"), items.voucher(next(iter(VOUCHERS)))]
+    for item in paper:
+        bench.stack(item)
+    added = dict.fromkeys(names, 1) | {"stacked_count": len(paper), "coupon_value": 1500}
+    added["bill_in_value"] = 100 * sum(NOTES)
+    check.expect("meters", bench.meters(), {name: (edge + added[name]) % METER_CYCLE for name in names})
 
 
 @rule("NJ-1.28B(l)2/keeps-remainder")

@@ -203,6 +203,21 @@ def test_replies_come_in_time(bench: AcceptorBench, check: Check, run: Run) -> N
     check.note("samples", taken=len(REQUESTS), used=len(times), slowest=f"{slowest.command:02x}")
 
 
+@TIME
+def test_replies_come_in_time_with_paper_under_way(bench: AcceptorBench, check: Check, run: Run) -> None:
+    bench.start()
+    polls = [(Command.STATUS_REQUEST, b"")] * 10
+    bench.escrow(items.genuine(20))
+    times = typical(reply_times(run, bench, polls))
+    check.stimulus("polled in escrow, while stacking, in vend valid")
+    bench.command(Command.STACK_1)
+    times += typical(reply_times(run, bench, polls))
+    bench.until(Status.VEND_VALID)
+    times += typical(reply_times(run, bench, polls))
+    slowest = max(times, key=lambda sample: sample.ms)
+    check.measure("slowest_reply", slowest.ms, unit="ms", uncertainty=slowest.band_ms)
+
+
 @rule("NJ-1.28N(a)/response-time-while-storing")
 def test_replies_come_in_time_while_storing(bench: AcceptorBench, check: Check, run: Run) -> None:
     bench.start()

@@ -73,6 +73,27 @@ def test_bad_item_is_rejected(bench: AcceptorBench, check: Check, kind: str) -> 
         is_rejected(check, feed(bench, item))
 
 
+@pytest.mark.parametrize("usd", items.DENOMINATIONS)
+@part("counterfeit")
+def test_one_wrong_feature_is_enough(bench: AcceptorBench, check: Check, usd: int) -> None:
+    """Each note, each of its four ways, everything right but its magnetic ink; then everything but its UV."""
+    bench.start()
+    for way in range(items.ORIENTATIONS):
+        good = items.genuine(usd, way)
+        off = good.magnetic - items.COUNTERFEIT_MAGNETIC_OFF
+        for fake in (replace(good, worth=0, magnetic=off), replace(good, worth=0, uv=items.COUNTERFEIT_UV)):
+            check.stimulus("note with one wrong feature", item=fake.record())
+            is_rejected(check, feed(bench, fake))
+
+
+@pytest.mark.parametrize("number", ["0" * 18, "9" * 18, "0" * 17 + "1", "1" + "0" * 17])
+@part("voucher")
+def test_voucher_of_any_number_is_validated(bench: AcceptorBench, check: Check, number: str) -> None:
+    bench.start()
+    check.stimulus("voucher", ends=f"…{number[-4:]}")
+    is_validated(check, feed(bench, items.voucher(number)))
+
+
 @part("note")
 def test_note_is_validated_as_its_denomination(bench: AcceptorBench, check: Check) -> None:
     bench.start()
