@@ -83,7 +83,12 @@ class Machine:
     # -- one event, and all that follows from it --------------------------------
 
     def step(self, event):
-        self._apply(self.device.step(event, self.now))
+        try:
+            effects = self.device.step(event, self.now)
+        except Exception as e:  # noqa: BLE001 - handed on, to end this run
+            # A program error, not the asker's mistake; its text may hold a voucher's number.
+            raise RuntimeError("device: " + type(e).__name__)
+        self._apply(effects)
 
     # In order: what stands behind a commit waits until it is durable.
     def _apply(self, effects):

@@ -44,7 +44,7 @@ from pitbench_hil.marks import DESCRIPTIONS, marked
 from pitbench_hil.run import Run
 from pitbench_hil.running import Runner
 from pitbench_hil.selection import SUITES, foreign_suite
-from pitbench_hil.verdict import PROFILES
+from pitbench_hil.verdict import profiles_named
 
 DEFAULT_TARGET = "virtual"
 DEFAULT_PROFILE = "nj,ny"
@@ -140,7 +140,7 @@ def _begin(config: pytest.Config) -> Run:
     rule_files = Path(option.rule_files).resolve() if option.rule_files else None
     every = rules_for(device, rule_files)
     rules = {rule.id: rule for rule in selected(every.values(), _words(option.rules))} if option.rules else every
-    profiles = _profiles(option.profile)
+    profiles = profiles_named(option.profile)
     folder = _folder(config, device, rules, profiles, rule_files)
     return Run(
         folder=folder,
@@ -185,14 +185,6 @@ def _suite_of(config: pytest.Config, device: str) -> Path | None:
             if folder.parent.name == SUITES and normal_device(folder.name) == device:
                 return folder
     return None
-
-
-def _profiles(text: str) -> list[str]:
-    profiles = [word.lower() for word in _words(text)]
-    unknown = [profile for profile in profiles if profile not in PROFILES]
-    if unknown or not profiles:
-        raise PitbenchError(f"There is no profile '{', '.join(unknown)}'.", f"Choose from: {', '.join(PROFILES)}.")
-    return profiles
 
 
 def _image_dirs(pairs: list[str]) -> dict[str, Path]:

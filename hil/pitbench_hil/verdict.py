@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from pitbench.errors import PitbenchError
+
 from pitbench_hil.catalogue import Limit, Rule
 
 
@@ -35,6 +37,15 @@ class Verdict(str, Enum):
 # The worst counts, wherever several facts meet in one rule.
 _WORST_FIRST = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_TESTED, Verdict.PASS)
 PROFILES = ("nj", "ny", "house")
+
+
+def profiles_named(text: str) -> list[str]:
+    """The profiles that a person named, comma apart. Raises PitbenchError for one that there isn't."""
+    profiles = [word.strip().lower() for word in text.split(",") if word.strip()]
+    unknown = [profile for profile in profiles if profile not in PROFILES]
+    if unknown or not profiles:
+        raise PitbenchError(f"There is no profile '{', '.join(unknown)}'.", f"Choose from: {', '.join(PROFILES)}.")
+    return profiles
 
 
 @dataclass(frozen=True)

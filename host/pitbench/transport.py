@@ -9,17 +9,22 @@ from __future__ import annotations
 import errno
 import os
 import select
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol
+from typing import Any, Protocol
 
 import serial
 
 from pitbench.deadline import Deadline
 from pitbench.errors import PitbenchError
 from pitbench.port_holder import holder_of
+from pitbench.virtual.ptys import freshen
+
+if sys.platform != "win32":
+    import termios
 
 TO_BOARD = "to_board"
 FROM_BOARD = "from_board"
@@ -104,20 +109,35 @@ def open_transport(
     Raises: PortAbsent, PortDenied, PortBusy, TransportError.
     """
     try:
-        port = serial.serial_for_url(
-            url,
-            baudrate=framing.baud,
-            bytesize=framing.bits,
-            parity=framing.parity,
-            stopbits=framing.stop,
-            timeout=0,
-            write_timeout=WRITE_TIMEOUT_S,
-            exclusive=True,
-        )
+        port = _open_serial(url, framing)
     except (serial.SerialException, OSError, ValueError) as error:
         raise _open_error(url, error) from error
     has_descriptor = os.name == "posix" and isinstance(port, serial.Serial)
     return (DescriptorTransport if has_descriptor else SerialTransport)(url, name, port, trace)
+
+
+def _open_serial(url: str, framing: Framing) -> serial.Serial:
+    settings: dict[str, Any] = {"baudrate": framing.baud, "bytesize": framing.bits, "parity": framing.parity}
+    settings |= {"stopbits": framing.stop, "timeout": 0, "write_timeout": WRITE_TIMEOUT_S, "exclusive": True}
+    if sys.platform == "win32":
+        return serial.serial_for_url(url, **settings)
+    try:
+        return serial.serial_for_url(url, **settings)
+    except termios.error:
+        # A pty that a host set like this before: see freshen().
+        _freshen_path(url)
+        try:
+            return serial.serial_for_url(url, **settings)
+        except termios.error as error:
+            raise OSError(*error.args) from error
+
+
+def _freshen_path(path: str) -> None:
+    descriptor = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+    try:
+        freshen(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _open_error(url: str, error: Exception) -> TransportError:

@@ -6,12 +6,14 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
+import serial
 from pitbench.deadline import Deadline
 from pitbench.link import LinkClient
 from pitbench.patience import open_when_free
 from pitbench.trace import Trace
 from pitbench.transport import (
     FROM_BOARD,
+    ID003_FRAMING,
     TO_BOARD,
     PortAbsent,
     PortBusy,
@@ -153,3 +155,14 @@ def test_a_url_port_works_without_a_descriptor() -> None:
         transport.write(b"hello")
         assert transport.read(1.0) == b"hello"
         assert transport.read(0.01) == b""
+
+
+def test_a_pty_can_be_opened_again_and_again_with_parity(board):
+    for _ in range(3):
+        open_transport(board.wire_path, name="wire", framing=ID003_FRAMING).close()
+
+
+def test_a_strange_host_can_open_a_freshened_pty_with_parity(board):
+    for _ in range(3):
+        board.freshen_ports()
+        serial.Serial(board.wire_path, 9600, parity="E").close()

@@ -10,6 +10,7 @@ from pitbench_hil import provenance
 from pitbench_hil.durable import read_json
 from pitbench_hil.evidence import Outcome, judge_run, rules_of_run
 from pitbench_hil.manifest import verify_manifest
+from pitbench_hil.verdict import profiles_named
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit code 0 when the folder is whole and every verdict stands, 1 when a verdict changed, 2 when a file did."""
     head = read_json(args.folder / "run.json")
     damaged = verify_manifest(args.folder)
-    profiles = args.profile.lower().split(",") if args.profile else head["profiles"]
+    profiles = profiles_named(args.profile) if args.profile else head["profiles"]
     outcomes = judge_run(args.folder, rules_of_run(head), profiles)
     changes = list(changes_since(_judged_then(args.folder), outcomes))
     for line in [*_said_of_manifest(damaged), *_said_of_catalogue(head, outcomes), *changes]:

@@ -21,6 +21,18 @@ PIECES = {
     "reset while it stacks": [*TO_ESCROW, "stack-1", "reset unseen"],
     "inhibit in escrow": [*TO_ESCROW, "inhibit", "wait 210 ms", "stack-1", "wait 400 ms", "enable"],
     "stack after hold": [*TO_ESCROW, "hold", "stack-2", "wait 400 ms", "power cut", "reset"],
+    "pulled after a hold": [
+        "strung",
+        "wait 400 ms",
+        "wait 400 ms",
+        "hold",
+        "stack-1",
+        "wait 210 ms",
+        "wait 90 ms",
+        "pull",
+        "wait 400 ms",
+        "reset",
+    ],  # fmt: skip
     "cut at the lever": [*TO_ESCROW, "stack-1", "wait 400 ms", "wait 210 ms", "power cut", "power cut", "reset unseen"],
     "door at the lever": [
         *TO_ESCROW,

@@ -66,6 +66,7 @@ def keep_up(board: VirtualBoard) -> None:
     watch = EventWatch(board)
     try:
         while obey(board, _typed()):
+            board.freshen_ports()
             for line in watch.news():
                 print(line, flush=True)
     except KeyboardInterrupt:

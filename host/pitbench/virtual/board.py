@@ -105,6 +105,13 @@ class VirtualBoard:
                 self._start_child(cause)
         self._wake()
 
+    def freshen_ports(self) -> None:
+        """Let any host set the lines of both ports, whatever the last one left; call it now and then."""
+        with self._changed:
+            if not self._stopping:
+                self._link.freshen()
+                self._wire.freshen()
+
     def pins(self, name: str, level: int) -> None:
         """Set the level of a sensor pin by its name; it stays so through power cuts, as a switch does."""
         with self._changed:

@@ -41,9 +41,23 @@ class PtyPort:
         termios.tcflush(self.far_end, termios.TCIOFLUSH)
         self.drain()
 
+    def freshen(self) -> None:
+        """Let the next host set its line as the first did."""
+        freshen(self.far_end)
+
     def close(self) -> None:
         os.close(self.master)
         os.close(self.far_end)
+
+
+def freshen(descriptor: int) -> None:
+    """Give a pty another speed than hosts ask for.
+
+    A pty keeps no parity. Asked again for 9600 8E1 it changes nothing, and tcsetattr calls that an invalid argument.
+    """
+    settings = termios.tcgetattr(descriptor)
+    settings[4] = settings[5] = termios.B38400
+    termios.tcsetattr(descriptor, termios.TCSANOW, settings)
 
 
 def above_child(descriptor: int) -> int:
