@@ -20,7 +20,6 @@ ANSWER_S = 2.0
 NEWS_S = 0.01
 POLL_MS = 200
 ADVANCE_MAX_MS = 10_000
-ACTIVE = (Status.ACCEPTING, Status.ESCROW, Status.STACKING, Status.VEND_VALID, Status.STACKED, Status.HOLDING)
 ENABLE_ALL = (
     (Command.SET_ENABLE, b"\0\0"),
     (Command.SET_SECURITY, b"\0\0"),
@@ -203,14 +202,14 @@ class AcceptorBench:
             poll: False keeps the host silent meanwhile.
             ms: device time given to it at most.
         """
-        before = self.truth()["stacked"]
-        if not self.truth()["in_path"] and not self._shut():
+        before = self.truth()
+        if not before["in_path"] and not self._shut():
             self.insert(item)
         for _ in range(ms // POLL_MS):
             self.advance(POLL_MS)
             if poll and self._sealed(self.status()):
                 break
-        return self.truth()["stacked"] - before
+        return self.truth()["stacked"] - before["stacked"]
 
     def _shut(self) -> bool:
         return "acceptor_door" in self.state()["standing"]

@@ -74,10 +74,6 @@ class PinBench(AcceptorBench):
         self.ack()
         self.until(Status.IDLE)
 
-    def motor_ran(self) -> bool:
-        """Whether the transport or the pusher was ever driven."""
-        return any(output.endswith("_motor") and level for output, level in self.pins.responder.driven)
-
     def truth(self) -> dict[str, Any]:
         """There is no plant to ask. Raises NotBuilt."""
         raise NotBuilt("Asking a release image for the plant's counts", "Look at what its pins drive.")

@@ -105,11 +105,6 @@ def install(image: Image, root: Path) -> None:
     _write(image.files, root)
 
 
-def revision_of(device: str, sources: Path | None = None, patches: Mapping[str, str] | None = None) -> str:
-    """Return the revision that an image of these sources carries: 12 hex digits of their SHA-256."""
-    return Tree(sources, patches).revision(product_name(device), compiler.identity())
-
-
 def sha256_list(image: Image) -> dict[str, str]:
     """Return path on the board → SHA-256 (hex) of each file, as a report lists them."""
     return {path: hashlib.sha256(data).hexdigest() for path, data in sorted(image.files.items())}

@@ -7,24 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fake_port import Port
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kermit import crc16
 from link.frame import REPLY_MAX, REQUEST_MAX, Lines, page
 from link.server import Server
-
-
-class Port:
-    def __init__(self) -> None:
-        self.incoming, self.sent, self.room = b"", b"", 99999
-
-    def read(self) -> bytes:
-        data, self.incoming = self.incoming, b""
-        return data
-
-    def write(self, data: bytes) -> int:
-        self.sent += data[: self.room]
-        return min(len(data), self.room)
 
 
 def line(request: Any) -> bytes:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
+from fake_port import Port
 from kermit import crc16
 from test_acceptor_table import idle
 from wire.id003 import Wire
@@ -15,24 +16,6 @@ FRAMES = {(row["from"], row["name"]): bytes.fromhex(row["hex"]) for row in VECTO
 HOST = [data for (sender, _), data in FRAMES.items() if sender in ("host", "either")]
 POLL, ACK = FRAMES["host", "status request"], FRAMES["either", "ack"]
 STACK, INHIBIT_OFF = FRAMES["host", "stack 1"], FRAMES["host", "inhibit off"]
-
-
-class Port:
-    """A port that takes as many bytes a write as `room` says."""
-
-    def __init__(self) -> None:
-        self.incoming, self.sent, self.room = b"", b"", 9999
-
-    def read(self) -> bytes:
-        data, self.incoming = self.incoming, b""
-        return data
-
-    def write(self, data: bytes) -> int:
-        self.sent += data[: self.room]
-        return min(len(data), self.room)
-
-    def configure(self, *how) -> None:
-        self.how = how
 
 
 class Line:

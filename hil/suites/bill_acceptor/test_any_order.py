@@ -81,7 +81,7 @@ def hold(bench: AcceptorBench, check: Check, steps: list[str]) -> None:
         walk.take(step)
     walk.end()
     truth, meters = bench.truth(), bench.meters()
-    stacked = sum(int(worth) * count for worth, count in truth["values"].items())
+    stacked = bench.stacked_cents()
     known = truth["returned"] + truth["stacked"] + truth["removed"] + truth["in_path"]
     good = [
         check.measure("credited_minus_stacked", walk.credited - stacked),
