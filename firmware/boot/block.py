@@ -2,21 +2,21 @@
 import gc
 
 import board
+import micropython
 import port
-import ubinascii
-import uhashlib
 import uos
 import usys
 import utime
 from crc import crc16
 from micropython import const
-from verify import Checksum, Signature, read_image
+from verify import Checksum, Signature
 
 _MARK = "/data/boot"
 # An application that fails this often in a row stays down until the power is cycled.
 _CRASHES = const(3)
 # One that ran this long before it failed starts the count again.
 _SETTLED_MS = const(60000)
+_CTRL_C = const(3)
 
 
 # What the boot block hands on to main.run(boot).
@@ -26,21 +26,17 @@ class Boot:
         self.port = port
         self.link, self.wire, self.control = port.open_ports(board)
         self.cause = port.cause()
+        # Why there is no place for data, else "".
+        self.no_store = _open_store()
         self.mark = _take_mark()
-        self.image_crc = None
+        self.image_crc = self.image_digest = None
         self.crc16 = crc16
 
     def signature(self):
-        return Signature()
+        return Signature(self)
 
     def checksum(self, seed, width):
         return Checksum(seed, width)
-
-    def image_digest(self):
-        sha = uhashlib.sha256()
-        for _ in read_image(sha.update):
-            pass
-        return ubinascii.hexlify(sha.digest()).decode()
 
     # Before an intended reset: some boards can't tell it from a watchdog's.
     def leave_mark(self, text):
@@ -60,6 +56,14 @@ class Boot:
             "crc": None if self.image_crc is None else "%04x" % self.image_crc,
             "heap_free": gc.mem_free(),
         }
+
+
+def _open_store():
+    if board.FRAM is None:
+        return ""
+    import fram
+
+    return fram.mount(board.FRAM, "/data")
 
 
 # Read once, so that a later reset isn't explained by an old mark.
@@ -84,6 +88,7 @@ def _verify(boot):
     check = boot.signature()
     result = None
     while result is None:
+        port.feed()
         result = check.step()
     boot.image_crc = check.crc
     return result
@@ -97,7 +102,7 @@ def _run_main(boot, crashes):
 
         main.run(boot)
         why = "main.run returned"
-    except Exception as e:  # noqa: BLE001  whatever it was, the board never shows a REPL
+    except (Exception, KeyboardInterrupt) as e:  # noqa: BLE001  whatever it was, the board never shows a REPL
         usys.print_exception(e, usys.stderr)
         why = repr(e)
     if utime.ticks_diff(utime.ticks_ms(), started) > _SETTLED_MS:
@@ -116,13 +121,19 @@ def start():
         pass
 
 
+# Returns only where the last run was asked to leave the board to its REPL.
 def run():
     boot = Boot()
+    if boot.mark == "repl":
+        micropython.kbd_intr(_CTRL_C)
+        return
     crashes, why = _crashes(boot)
     if crashes >= _CRASHES:
         # Kept for the next start: only a power cycle ends this.
         boot.leave_mark(boot.mark)
         _refuse(boot, "failure", "firmware failed %d times in a row: %s" % (crashes, why))
+    if boot.no_store:
+        _refuse(boot, "store", boot.no_store)
     ok, why = _verify(boot)
     if not ok:
         _refuse(boot, "signature", why)

@@ -137,6 +137,7 @@ def run(boot, condition, why):
     link, wire = LinkResponder(boot, condition, why), WireResponder(boot.wire, boot.image_crc)
     ports = (boot.link, boot.wire, boot.control)
     while True:
+        boot.port.feed()
         boot.port.wait(ports, 1000)
         boot.control.read()
         for port, responder in ((boot.link, link), (boot.wire, wire)):

@@ -1,5 +1,6 @@
 # What the image is, measured without importing any of it.
 import ubinascii
+import uhashlib
 import uos
 import ustruct
 from crc import crc16
@@ -13,9 +14,9 @@ _FILE = const(0x8000)
 _EMBEDDED = "/image/crc"
 # The fixed layout outside /image: any other path is extra.
 _LAYOUT = {
-    "/": ("boot.py", "main.py", "boot/", "image/", "data/"),
-    "/boot": ("block.mpy", "board.mpy", "crc.mpy", "port.mpy", "responder.mpy", "verify.mpy"),
-    "/data": ("a", "b", "log0", "log1", "boot"),
+    "/": "boot.py main.py boot/ image/ data/",
+    "/boot": "block.mpy board.mpy crc.mpy fram.mpy port.mpy responder.mpy serial.mpy verify.mpy",
+    "/data": "a b log0 log1 boot",
 }
 
 
@@ -44,7 +45,7 @@ def find_extra():
         except OSError:
             names = ()
         for name in names:
-            if name not in known:
+            if name not in known.split():
                 raise Refused("extra file " + folder.rstrip("/") + "/" + name)
         yield
 
@@ -82,14 +83,16 @@ def read_file(path, update):
         raise Refused("length of %s changed while it was read" % path)
 
 
-# Path, NUL, u32 length and content of each file, in byte order of path.
-def read_image(update, leave_out=None):
+# Path, NUL, u32 length and content of each file, in byte order of path; the embedded CRC is for `update_crc`, if given.
+def read_image(update, update_crc=None):
     paths = []
     yield from find_image(paths)
     paths.sort()
     for path in paths:
-        if path != leave_out:
+        if path != _EMBEDDED:
             yield from read_file(path, update)
+        elif update_crc:
+            yield from read_file(path, update_crc)
 
 
 # A CRC over the image, a piece a step: `seed` and `width` (16, or 32 as zlib) are free.
@@ -103,7 +106,7 @@ class Checksum:
         self.crc = self._function(data, self.crc)
 
     def _run(self):
-        yield from read_image(self._update, _EMBEDDED)
+        yield from read_image(self._update)
 
     def _result(self):
         return True, ""
@@ -120,11 +123,22 @@ class Checksum:
             return False, "image can't be read: %r" % e
 
 
-# The same, compared with the value embedded in the image; extra files are refused.
+# The same, compared with the value embedded in the image; extra files are refused. In passing it takes the image's
+# digest for `boot`: read again for every asker, it would hold up the device for a third of a second.
 class Signature(Checksum):
+    def __init__(self, boot):
+        self._boot = boot
+        self._sha = uhashlib.sha256()
+        super().__init__()
+
+    def _update(self, data):
+        super()._update(data)
+        self._sha.update(data)
+
     def _run(self):
         yield from find_extra()
-        yield from read_image(self._update, _EMBEDDED)
+        yield from read_image(self._update, self._sha.update)
+        self._boot.image_digest = ubinascii.hexlify(self._sha.digest()).decode()
 
     def _result(self):
         try:

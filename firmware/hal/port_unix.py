@@ -40,8 +40,10 @@ class Port:
         pass
 
 
-# Lines to and from the supervisor.
+# Lines to and from the supervisor, which tells what there is at every start, unasked.
 class Control:
+    asks = None
+
     def __init__(self, stream):
         self.reader = stream
         self._rest = b""
@@ -108,6 +110,11 @@ def ticks():
 # Seconds since 1970, or None where no clock is kept.
 def seconds():
     return int(utime.time())
+
+
+# The supervisor needs no watchdog: it sees its child end.
+def feed():
+    pass
 
 
 def cause():

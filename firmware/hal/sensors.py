@@ -1,13 +1,15 @@
-# Sensors and motors on pins. On a virtual board pins are control lines: "pin NAME LEVEL" and "adc NAME VALUE…" come in
-# (pin ready 1: the scan head has measured an item), "out NAME LEVEL" goes out.
+# Sensors and motors: on the board's pins where it has them, else on control lines. "pin NAME LEVEL" and
+# "adc NAME VALUE…" come in (pin ready 1: the scan head has measured an item), "out NAME LEVEL" goes out.
 
 # What a scan head didn't measure looks like no note at all.
 _UNMEASURED = {"length": 0, "thickness": 0, "optical": (0, 0, 0, 0), "magnetic": 0, "uv": 0}
 
 
 class PinSensors:
-    def __init__(self, control):
+    def __init__(self, control, inputs, outputs):
         self.changed = True
+        self._inputs = inputs
+        self._parts = outputs
         self._control = control
         self._lines = []
         # Pulled up: a part that isn't there doesn't stop the others.
@@ -18,6 +20,7 @@ class PinSensors:
 
     # No pin moves twice in a step: the device sees every edge, however late it looks.
     def step(self, now):
+        self.changed = self._inputs.step(now) or self.changed
         self._lines += self._control.read()
         moved = []
         while self._lines:
@@ -52,18 +55,21 @@ class PinSensors:
             self._reading.update(self._values)
         self.changed = True
 
-    # Name to 0 or 1; a pin that was never driven and isn't pulled up is absent.
+    # Name to 0 or 1; a pin that was never driven and isn't pulled up is absent. A wired sensor is its pin, whatever a
+    # line says of it.
     def levels(self):
-        return self._levels.copy()
+        levels = self._levels.copy()
+        levels.update(self._inputs.levels())
+        return levels
 
     # What the scan head measured since the last call, else None.
     def take_reading(self):
         reading, self._reading = self._reading, None
         return reading
 
-    # Pins change by themselves, and wake the wait for the ports; an edge that waits is due at once.
+    # Lines wake the wait for the ports; an edge that waits is due at once.
     def next(self):
-        return 0 if self._lines else None
+        return 0 if self._lines else self._inputs.next()
 
     def motor(self, name, direction):
         self._drive(name + "_motor", direction)
@@ -74,4 +80,5 @@ class PinSensors:
     def _drive(self, name, level):
         if self._outputs.get(name) != level:
             self._outputs[name] = level
+            self._parts.set(name, level)
             self._control.write("out %s %d" % (name, level))

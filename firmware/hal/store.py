@@ -17,6 +17,8 @@ class Files:
     def __init__(self, folder):
         self._folder = folder + "/"
         self.writes = 0
+        # Called after each write: one may take as long as a host waits for an answer.
+        self.between = None
 
     def path(self, name):
         return self._folder + name
@@ -39,6 +41,8 @@ class Files:
         self.writes += 1
         with open(self.path(name), mode) as f:
             f.write(data)
+        if self.between:
+            self.between()
 
     def size(self, name):
         try:
@@ -59,7 +63,7 @@ class Store:
     def __init__(self, files, crc32):
         self.files = files
         self._crc32 = crc32
-        self._sequence = 0
+        self.sequence = 0
         # The copy to write first: never the only good one.
         self._first = "a"
         # Which copy was found damaged by load(): None, "a", "b" or "both".
@@ -80,11 +84,11 @@ class Store:
         else:
             best = b
             self._repair("a", b)
-        self._sequence = best[0]
+        self.sequence = best[0]
         return ujson.loads(best[1])
 
     def commit(self, record):
-        self._sequence = (self._sequence + 1) & _SEQUENCE
+        self.sequence = (self.sequence + 1) & _SEQUENCE
         data = self._pack(ujson.dumps(record).encode())
         first = self._first
         second = "b" if first == "a" else "a"
@@ -105,7 +109,7 @@ class Store:
 
     # A repair that fails leaves its copy to be written first by the next commit.
     def _repair(self, name, best):
-        self._sequence = best[0]
+        self.sequence = best[0]
         self._first = name
         try:
             self.files.write(name, self._pack(best[1]))
@@ -114,8 +118,8 @@ class Store:
             pass
 
     def _pack(self, text):
-        crc = self._crc32(text, self._sequence) & 0xFFFFFFFF
-        return ustruct.pack(_HEADER, _MAGIC, self._sequence, len(text), crc) + text
+        crc = self._crc32(text, self.sequence) & 0xFFFFFFFF
+        return ustruct.pack(_HEADER, _MAGIC, self.sequence, len(text), crc) + text
 
     # (sequence, text) of a whole copy; None when it is missing or damaged.
     def _open(self, name):

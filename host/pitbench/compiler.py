@@ -52,33 +52,40 @@ def cache_folder() -> Path:
     return Path(os.environ.get("PITBENCH_CACHE") or Path.home() / ".cache" / "pitbench")
 
 
-def compile_all(sources: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, bytes]:
+def compile_all(
+    sources: Mapping[str, str], texts: Mapping[str, str], march: Mapping[str, str] | None = None
+) -> dict[str, bytes]:
     """Compile every file of `sources` (name embedded in the bytecode → path for messages) with its text from `texts`.
 
-    Returns name → .mpy bytes. Raises ImageError naming file and line of the first error.
+    `march` names the CPU of files that hold code for one, as mpy-cross calls it. Returns name → .mpy bytes. Raises
+    ImageError naming file and line of the first error.
     """
+    cpu = march or {}
     with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
-        jobs = {name: pool.submit(compile_one, name, texts[name], path) for name, path in sources.items()}
+        jobs = {
+            name: pool.submit(compile_one, name, texts[name], path, cpu.get(name, "")) for name, path in sources.items()
+        }
         return {name: job.result() for name, job in jobs.items()}
 
 
-def compile_one(name: str, text: str, path: str) -> bytes:
-    """Compile one source; `name` is embedded in the bytecode, `path` is only named in an error.
+def compile_one(name: str, text: str, path: str, march: str = "") -> bytes:
+    """Compile one source; `name` is embedded in the bytecode, `path` is only named in an error; `march` is its CPU.
 
     Raises ImageError with file and line when mpy-cross refuses it.
     """
-    key = hashlib.sha256("\0".join((identity(), name, text)).encode()).hexdigest()
+    key = hashlib.sha256("\0".join((identity(), march, name, text)).encode()).hexdigest()
     kept = cache_folder() / key[:2] / f"{key}.mpy"
     try:
         return kept.read_bytes()
     except OSError:
-        compiled = _run(name, text, path)
+        compiled = _run(name, text, path, march)
         _keep(kept, compiled)
         return compiled
 
 
-def _run(name: str, text: str, path: str) -> bytes:
-    command = [_program(), *FLAGS, "-s", name, "-o", "-", "-"]
+def _run(name: str, text: str, path: str, march: str) -> bytes:
+    cpu = [f"-march={march}"] if march else []
+    command = [_program(), *FLAGS, *cpu, "-s", name, "-o", "-", "-"]
     done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
     if done.returncode:
         raise ImageError(_explain(done.stderr.decode(errors="replace"), path), "Correct the source.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pitbench import compiler
-from pitbench.board_facts import board_facts, board_module, constants
+from pitbench.board_facts import board_facts, board_module, constants, first_lines, march_of
 from pitbench.errors import UnknownName
 from pitbench.image_error import ImageError
 from pitbench.signature import CRC_FILE, image_crc, image_digest
@@ -24,6 +24,10 @@ VERSION = "0.1.0"
 
 # Sources that go to the board as they are, because a board looks for them by name.
 _PLAIN = {"boot.py": "/boot.py", "boot/start.py": "/main.py"}
+# A board has one port, beside its boot block: those of other boards would only cost it room and time to sign.
+_PORTS = "hal/port_"
+# The boot block's CRC, in bytecode and in the code of the board's CPU.
+_CRC, _CRC_NATIVE = "boot/crc.py", "boot/crc_viper.py"
 
 
 @dataclass(frozen=True)
@@ -85,14 +89,20 @@ def build_image(
 
 def load_image(folder: Path, device: str, kind: str) -> Image:
     """Read a built image from the folder that build_image wrote. Raises ImageError when there is none."""
+    # Looked for first: a wrong folder may be a whole disk.
+    if not (folder / CRC_FILE[1:]).is_file():
+        raise no_image(folder)
     found = {f"/{path.relative_to(folder).as_posix()}": path for path in folder.rglob("*") if path.is_file()}
     files = {path: place.read_bytes() for path, place in found.items()}
     files = {path: data for path, data in files.items() if not path.startswith("/data/")}
     image = {path: data for path, data in files.items() if path.startswith("/image/")}
-    if CRC_FILE not in image:
-        raise ImageError(f"{folder} holds no built image.", "Build one with `pitbench image`.")
     crc = int.from_bytes(image[CRC_FILE], "big")
     return Image(folder, device, kind, "", VERSION, "", crc, image_digest(image), files)
+
+
+def no_image(folder: Path) -> ImageError:
+    """The error for a folder without a built image."""
+    return ImageError(f"{folder} holds no built image.", "Build one with `pitbench image`, and name its --out folder.")
 
 
 def install(image: Image, root: Path) -> None:
@@ -113,17 +123,31 @@ def sha256_list(image: Image) -> dict[str, str]:
 def _compile(
     tree: Tree, names: list[str], facts: Mapping[str, object], product: Mapping[str, object]
 ) -> dict[str, bytes]:
-    port = f"hal/port_{facts['port']}.py"
+    port = f"{_PORTS}{facts['port']}.py"
     if port not in names:
         raise ImageError(f"board {facts['name']} wants {port}, which the firmware hasn't got.", "Add it.")
-    texts = {name: tree.text(name) for name in names}
+    texts = {name: tree.text(name) for name in names if not name.startswith(_PORTS)}
     texts["product.py"] = constants(product)
     texts["boot/board.py"] = board_module(facts)
-    texts["boot/port.py"] = texts[port]
-    places = {name: tree.place(name) for name in texts}
+    texts["boot/port.py"] = tree.text(port)
+    texts["boot.py"] = first_lines(texts["boot.py"], facts)
+    places = {name: tree.place(name) for name in texts} | {"boot/port.py": tree.place(port)}
+    march = _native_crc(tree, facts, texts, places)
     plain = {_PLAIN[name]: texts.pop(name).encode() for name in _PLAIN}
-    compiled = compiler.compile_all({name: places[name] for name in texts}, texts)
+    compiled = compiler.compile_all({name: places[name] for name in texts}, texts, march)
     return plain | {_on_board(name): data for name, data in compiled.items()}
+
+
+def _native_crc(
+    tree: Tree, facts: Mapping[str, object], texts: dict[str, str], places: dict[str, str]
+) -> dict[str, str]:
+    """The CRC in the CPU's own code takes the place of the other, where the board's file names the CPU."""
+    native = texts.pop(_CRC_NATIVE)
+    cpu = march_of(facts)
+    if not cpu:
+        return {}
+    texts[_CRC], places[_CRC] = native, places[_CRC_NATIVE]
+    return {_CRC: cpu}
 
 
 def _on_board(name: str) -> str:
@@ -132,7 +156,12 @@ def _on_board(name: str) -> str:
 
 
 def _write(files: Mapping[str, bytes], root: Path) -> None:
-    for folder in {(root / path[1:]).parent for path in files} | {root / "data"}:
-        folder.mkdir(parents=True, exist_ok=True)
-    for path, data in files.items():
-        (root / path[1:]).write_bytes(data)
+    try:
+        for folder in {(root / path[1:]).parent for path in files} | {root / "data"}:
+            folder.mkdir(parents=True, exist_ok=True)
+        for path, data in files.items():
+            (root / path[1:]).write_bytes(data)
+    except OSError as error:
+        raise ImageError(
+            f"{root} can't take an image ({error.strerror}).", "Name a folder that you can write to."
+        ) from error

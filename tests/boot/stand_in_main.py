@@ -14,7 +14,7 @@ def say(boot, text):
 
 def facts(boot):
     found = boot.identity()
-    found["digest"] = boot.image_digest()
+    found["digest"] = boot.image_digest
     found["path"] = usys.path
     found["mark"] = boot.mark
     found["cause"] = power.cause(boot)

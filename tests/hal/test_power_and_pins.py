@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from hal import power
 from hal.sensors import PinSensors
+from hal.wiring import Unwired
 
 
 @pytest.mark.parametrize(
@@ -37,24 +38,29 @@ class Control:
         return lines
 
 
+def on_lines(control: Control) -> PinSensors:
+    """Sensors of a board without pins of its own."""
+    return PinSensors(control, Unwired(), Unwired())
+
+
 def driven(pins: PinSensors) -> dict[str, int]:
     """The levels of pins that aren't pulled up."""
-    pulled_up = PinSensors(Control()).levels()
+    pulled_up = on_lines(Control()).levels()
     return {name: level for name, level in pins.levels().items() if name not in pulled_up}
 
 
 def test_pins_that_nobody_drives_are_pulled_up():
-    assert PinSensors(Control()).levels() == {"box": 1, "lock": 1, "home": 1, "scanner": 1, "battery": 1}
+    assert on_lines(Control()).levels() == {"box": 1, "lock": 1, "home": 1, "scanner": 1, "battery": 1}
 
 
 def test_pins_follow_the_control_lines():
-    pins = PinSensors(Control("pin entry 1", "pin lever 1"))
+    pins = on_lines(Control("pin entry 1", "pin lever 1"))
     pins.step(0)
     assert driven(pins) == {"entry": 1, "lever": 1}
 
 
 def test_a_device_that_looks_late_still_sees_every_edge():
-    pins = PinSensors(Control("pin home 0", "pin home 1", "pin lever 1"))
+    pins = on_lines(Control("pin home 0", "pin home 1", "pin lever 1"))
     pins.step(0)
     assert (pins.levels()["home"], driven(pins), pins.next()) == (0, {}, 0)
     pins.step(1)
@@ -63,7 +69,7 @@ def test_a_device_that_looks_late_still_sees_every_edge():
 
 def test_levels_handed_out_stay_as_they_were():
     control = Control("pin entry 1")
-    pins = PinSensors(control)
+    pins = on_lines(control)
     pins.step(0)
     before = driven(pins)
     control.lines = ["pin entry 0"]
@@ -72,10 +78,10 @@ def test_levels_handed_out_stay_as_they_were():
 
 
 def test_a_reading_is_taken_once_when_the_scan_head_is_ready():
-    pins = PinSensors(Control("adc uv 30", "adc optical 1 2 3 4"))
+    pins = on_lines(Control("adc uv 30", "adc optical 1 2 3 4"))
     pins.step(0)
     assert pins.take_reading() is None
-    pins = PinSensors(Control("adc uv 30", "adc optical 1 2 3 4", "pin ready 1"))
+    pins = on_lines(Control("adc uv 30", "adc optical 1 2 3 4", "pin ready 1"))
     pins.step(0)
     unmeasured = {"length": 0, "thickness": 0, "magnetic": 0}
     assert pins.take_reading() == {**unmeasured, "uv": 30, "optical": [1, 2, 3, 4]}
@@ -85,7 +91,7 @@ def test_a_reading_is_taken_once_when_the_scan_head_is_ready():
 
 @pytest.mark.parametrize("line", ["", "pin", "pin door", "pin door x", "world null", "adc uv", "led red 1"])
 def test_noise_on_the_control_line_moves_nothing(line):
-    pins = PinSensors(Control(line))
+    pins = on_lines(Control(line))
     pins.changed = False
     pins.step(0)
     assert (pins.changed, driven(pins), pins.take_reading()) == (False, {}, None)
@@ -93,7 +99,7 @@ def test_noise_on_the_control_line_moves_nothing(line):
 
 def test_outputs_are_driven_when_they_change():
     control = Control()
-    pins = PinSensors(control)
+    pins = on_lines(control)
     for direction in (1, 1, -1):
         pins.motor("transport", direction)
     pins.light_emitters(False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import crcmod.predefined
 import pytest
 from pitbench import compiler
-from pitbench.board_facts import board_facts, board_names
+from pitbench.board_facts import board_facts, board_names, march_of
 from pitbench.errors import PitbenchError
 from pitbench.image import build_image, install, sha256_list
 from pitbench.signature import embedded_crc, image_crc, image_digest, image_files
@@ -71,7 +71,7 @@ def test_cached_and_fresh_builds_are_the_same(build, tmp_path, monkeypatch):
 
 
 def test_every_board_has_the_same_image(build):
-    digests = {name: build(board=name) for name in board_names() if board_facts(name)["port"] in ("unix", "wasm")}
+    digests = {name: build(board=name) for name in ("unix", "wasm")}
     assert len({image.digest for image in digests.values()}) == 1
     assert digests["unix"].files["/boot/port.mpy"] != digests["wasm"].files["/boot/port.mpy"]
 
@@ -87,7 +87,7 @@ def test_a_release_has_no_bench_and_shares_the_rest(build):
 
 def test_an_image_has_its_own_devices_files_only(build):
     paths = set(build().files)
-    assert {"/image/device/bill_acceptor.mpy", "/image/link/ops.mpy", "/image/hal/port_wasm.mpy"} <= paths
+    assert {"/image/device/bill_acceptor.mpy", "/image/link/ops.mpy", "/image/hal/sensors.mpy"} <= paths
     assert not [path for path in paths if "shuffler" in path or "gat" in path]
 
 
@@ -101,7 +101,26 @@ def test_everything_but_the_two_starters_is_bytecode(build):
     image = build()
     plain = {path for path in image.files if not path.endswith(".mpy")}
     assert plain == {"/boot.py", "/main.py", "/image/crc"}
-    assert all(data[:4] == b"M\x06\x00\x1f" for path, data in image.files.items() if path not in plain)
+    bytecode = image.files.keys() - plain - {"/boot/crc.mpy"}
+    assert all(image.files[path][:4] == b"M\x06\x00\x1f" for path in bytecode)
+
+
+def is_native(data):
+    """Whether an .mpy holds code of a CPU: mpy-cross writes which into bits 2 to 5 of the third byte."""
+    return bool(data[2] >> 2 & 15)
+
+
+@pytest.mark.parametrize("board", board_names())
+def test_only_the_boot_blocks_crc_is_a_cpus_own_code_and_only_where_the_board_names_its_cpu(board, build):
+    files = build(board=board).files
+    native = {path for path, data in files.items() if path.endswith(".mpy") and is_native(data)}
+    assert native == ({"/boot/crc.mpy"} if march_of(board_facts(board)) else set())
+
+
+def test_native_code_in_the_image_would_be_seen():
+    viper = "import micropython\n\n\n@micropython.viper\ndef f(x: int) -> int:\n    return x\n"
+    assert is_native(compiler.compile_one("device/meters.py", viper, "meters.py", "armv6m"))
+    assert not is_native(compiler.compile_one("device/meters.py", "x = 1\n", "meters.py"))
 
 
 def test_crc_and_digest_are_what_the_definition_says(build):

@@ -125,7 +125,7 @@ def test_the_sequence_may_wrap_in_a_cut(tmp_path, before):
     prepare(tmp_path)
     store = store_in(tmp_path)
     store.load()
-    store._sequence = before - 1 & 0xFFFFFFFF
+    store.sequence = before - 1 & 0xFFFFFFFF
     store.commit(OLD)
     cut_commit(tmp_path, 2, lambda old, new: old)
     assert load(tmp_path)[0] == NEW
@@ -135,9 +135,9 @@ def test_the_sequence_may_wrap_in_a_cut(tmp_path, before):
 def test_a_copy_that_fell_far_behind_is_still_the_older(tmp_path, behind):
     prepare(tmp_path)
     store = store_in(tmp_path)
-    store._sequence = 5000
+    store.sequence = 5000
     store.files.write("b", store._pack(b'{"n": 2}'))
-    store._sequence = 5000 - behind
+    store.sequence = 5000 - behind
     store.files.write("a", store._pack(b'{"n": 1}'))
     assert load(tmp_path) == ({"n": 2}, None)
 
