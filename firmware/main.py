@@ -6,11 +6,11 @@ from binascii import crc32
 
 import product
 from hal.clock import Clock
-from hal.indicators import Indicators
 from hal.power import cause, failure, restart
 from hal.store import Files, Log, Store
+from hal.wiring import inputs, outputs
 from link.events import Events
-from link.ops import Ops
+from link.ops import ops
 from link.server import Server
 from micropython import const
 
@@ -29,28 +29,33 @@ def load(name):
     return sys.modules[name]
 
 
+# A bench image has a plant instead, and never loads this module.
+def pin_sensors(boot, parts):
+    return load("hal.sensors").PinSensors(boot.control, inputs(boot.board, boot.board.PINS), parts)
+
+
 class Machine:
     def __init__(self, boot):
         self.boot = boot
         self.clock = Clock(boot.port.ticks, boot.port.seconds)
         self.now = self.clock.now()
-        self.indicators = Indicators()
+        self.parts = outputs(boot.board)
         self.events = Events()
         self.checking = None
         self.after_reply = None  # what ends this run, once its reply is out
-        self.sensors = rig.plant(boot, product.DEVICE) if rig else load("hal.sensors").PinSensors(boot.control)
-        self.files = Files("/data")
+        self.sensors = rig.plant(boot, product.DEVICE, self.parts) if rig else pin_sensors(boot, self.parts)
+        self.files = plain = Files("/data")
         if rig:
-            self.files = rig.files(self.files, boot, self.sensors)
+            self.files = rig.files(plain, boot, self.sensors)
         self.store = Store(self.files, crc32)
         self.log = Log(self.files)
-        self.device = self._restore()
+        # Before the device: names of states that the wire's table has are not stored again with the device's.
         wire = load("wire." + product.WIRE)
+        self.device = self._restore()
         self.wire = wire.Wire(self.device, boot.wire, boot.crc16, self.step, boot, self.now)
-        ops = Ops(self).table()
-        if rig:
-            ops.update(rig.ops(self))
-        self.link = Server(boot.link, boot.crc16, ops, self.identity)
+        plain.between = self._between_writes
+        kinds = ops(self) + (rig.ops(self) if rig else ())
+        self.link = Server(boot.link, boot.crc16, kinds, self.identity)
 
     def _restore(self):
         module = load("device." + product.DEVICE.replace("-", "_"))
@@ -69,7 +74,7 @@ class Machine:
                 "version": product.VERSION,
                 "revision": product.REVISION,
                 "image": product.KIND,
-                "digest": self.boot.image_digest(),
+                "digest": self.boot.image_digest,
                 "caps": self.device.capabilities + (rig.CAPABILITIES if rig else []),
                 "boot": self.device.record["boot"],
                 "reset": cause(self.boot),
@@ -79,6 +84,11 @@ class Machine:
             }
         )
         return identity
+
+    # While the device stores, hosts see what stood before.
+    def _between_writes(self):
+        self.boot.port.feed()
+        self.wire.stand(self.clock.now())
 
     # -- one event, and all that follows from it --------------------------------
 
@@ -148,8 +158,9 @@ class Machine:
 
     # What host and people are to see of it, unasked.
     def tell(self, now):
+        self.boot.port.feed()
         self.wire.tick(now)
-        self.indicators.show(self.device.light(), self.device.message())
+        self.parts.show(self.device.light(), self.device.message())
 
     # Motors move sensors, and sensors move motors, within one instant.
     def _settle(self):
@@ -174,7 +185,7 @@ class Machine:
         return min(t for t in times if t is not None)
 
     def delay(self):
-        return max(0, min(_IDLE_MS, self.next() - self.now))
+        return max(0, min(_IDLE_MS, self.next() - self.now, self.wire.patience(self.now)))
 
 
 def run(boot):

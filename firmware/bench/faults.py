@@ -7,6 +7,13 @@ _TORN = ("torn_prefix", "torn_zeros", "torn_ff")
 _HOW = ("before", "after", "full") + _TORN
 
 
+# Damage to one copy of the record, as a worn cell would do it.
+def damage(files, name):
+    data = bytearray(files.read(name))
+    data[len(data) // 2] ^= 0x10
+    files.write(name, data)
+
+
 class FaultyFiles:
     def __init__(self, files, boot, at, how):
         if how not in _HOW or at < 1:

@@ -2,33 +2,58 @@
 # stays where it is. The supervisor keeps that for a virtual board.
 import json
 
+from hal.clock import Clock
+from hal.wiring import inputs
+from micropython import const
+
+_LOOK_MS = const(20)
+
 
 class World:
-    def __init__(self, plant, boot):
+    # outputs: parts of the board that are driven beside the plant's.
+    def __init__(self, plant, boot, outputs):
         self.plant = plant
         self.control = boot.control
         self.changed = True
         self.seen = None
-        self.levels = plant.levels
         self.take_reading = plant.take_reading
-        self.next = plant.next
+        self.outputs = outputs
+        # The sensors that the board's file takes off the plant: pins stand in their place.
+        self.inputs = inputs(boot.board, boot.board.FROM_PINS)
         self.fault = None
-        world = self._kept()
+        world = self._kept(boot.port)
         if world:
             plant.restore(world)
 
-    # The supervisor's first lines: a store fault for this start ("fault N HOW"), the world as the last run left it.
-    def _kept(self):
-        while True:
+    # What is told at every start: a store fault for it ("fault N HOW"), the world as the last run left it. A supervisor
+    # tells unasked; around a board on its own there may be nobody to ask, and the world is new.
+    def _kept(self, port):
+        patience = self.control.asks
+        if patience:
+            self.control.write("world?")
+        clock = Clock(port.ticks)
+        until = None if patience is None else clock.now() + patience
+        while until is None or clock.now() < until:
+            port.wait((self.control,), _LOOK_MS)
             for line in self.control.read():
                 if line.startswith("fault "):
                     self.fault = line.split(" ")[1:]
                 if line.startswith("world"):
                     return json.loads(line[6:] or "null")
 
+    def levels(self):
+        levels = self.plant.levels()
+        levels.update(self.inputs.levels())
+        return levels
+
+    def next(self):
+        times = (self.plant.next(), self.inputs.next())
+        return min([t for t in times if t is not None], default=None)
+
     # Paper on its way between two sensors is no news, to the device or to the supervisor.
     def step(self, now):
         self.plant.step(now)
+        self.changed = self.inputs.step(now) or self.changed
         if self.plant.changed:
             self.plant.changed = False
             levels = self.plant.levels()
@@ -39,10 +64,12 @@ class World:
 
     def motor(self, name, direction):
         self.plant.motor(name, direction)
+        self.outputs.set(name + "_motor", direction)
         self.changed = True
 
     def light_emitters(self, on):
         self.plant.light_emitters(on)
+        self.outputs.set("emitters", on)
         self.changed = True
 
     # Before the device reacts: a cut finds the paper where it really was.

@@ -4,6 +4,7 @@ import os
 from binascii import hexlify
 
 from device.table import expand
+from link.args import Operations
 from link.frame import Refused, page
 
 
@@ -17,9 +18,13 @@ def walk(folder):
             yield [path, os.stat(path)[6]]
 
 
-class Ops:
-    def __init__(self, machine):
-        self.machine = machine
+class Ops(Operations):
+    ARGS = """
+table: from?=:int
+files: from?=:int
+digest: path=:str
+crc: seed?=:int width?=:int
+"""
 
     def _table(self, request):
         rows = list(expand(self.machine.device.table))

@@ -4,27 +4,29 @@ import gc
 import json
 import sys
 
+from link.args import Operations
 from link.frame import page
 
-# Rare operations: their module is loaded with the first request.
-_LATE = {
-    "audit": ("table", "files", "digest", "crc"),
-    "service": ("challenge", "commission", "service", "clear_memory", "attempt_meters"),
-}
+
+def ops(machine):
+    audit = Late(machine, "link.audit", "table files digest crc")
+    service = Late(machine, "link.service", "challenge commission service clear_memory attempt_meters")
+    return Ops(machine), audit, service
 
 
-class Ops:
+class Ops(Operations):
+    ARGS = """
+status:
+heap:
+post:
+meters:
+events: after?=:int
+log: from?=:int
+"""
+
     def __init__(self, machine):
-        self.machine = machine
+        super().__init__(machine)
         self.device = machine.device
-        self.loaded = {}
-
-    def table(self):
-        table = {name: getattr(self, "_" + name) for name in ("status", "heap", "post", "meters", "events", "log")}
-        for names in _LATE.values():
-            for name in names:
-                table[name] = self._late
-        return table
 
     def _status(self, request):
         device = self.device
@@ -72,14 +74,23 @@ class Ops:
         entries = page(json.loads(line) for line in lines)
         return {"last": self.device.log.head[0], "entries": entries}
 
-    def _late(self, request):
-        for module, names in _LATE.items():
-            if request["do"] in names:
-                return getattr(self._module(module), "_" + request["do"])(request)
 
-    def _module(self, module):
-        if module not in self.loaded:
-            name = "link." + module
-            __import__(name)
-            self.loaded[module] = sys.modules[name].Ops(self.machine)
-        return self.loaded[module]
+# Rare operations: their module is loaded with the first request.
+class Late(Operations):
+    def __init__(self, machine, module, names):
+        super().__init__(machine)
+        self.module = module
+        self.names = names
+        self.ops = None
+
+    def takes(self, name):
+        return self._loaded().takes(name) if name in self.names.split() else None
+
+    def carry_out(self, request):
+        return self._loaded().carry_out(request)
+
+    def _loaded(self):
+        if self.ops is None:
+            __import__(self.module)
+            self.ops = sys.modules[self.module].Ops(self.machine)
+        return self.ops

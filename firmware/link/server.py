@@ -1,12 +1,13 @@
 # The link, in every image: answers one line with one line, twice the same
 # for a repeated id, and never acts on a damaged one.
+from link.args import check
 from link.frame import REPLY_MAX, Lines, Refused, pack, unpack
 
 _OUT_MAX = 4096
 
 
 class Server:
-    # ops: name -> function(request) -> dict.
+    # ops: each takes(name) and carry_out(request), as link/args.py's Operations; hello() -> identity.
     def __init__(self, port, crc16, ops, hello):
         self.port = port
         self.crc16 = crc16
@@ -27,7 +28,7 @@ class Server:
 
     def _answer(self, line):
         if line is None:
-            return self._error(None, "too_long", "the line is over 240 bytes: split the request")
+            return self._error(None, "too_long", "the line is over 240 bytes: send a shorter one")
         number = None
         try:
             request = unpack(line, self.crc16)
@@ -63,8 +64,7 @@ class Server:
         return self.last_reply
 
     def _open(self, request, number):
-        if not isinstance(request["session"], int):
-            raise Refused("bad_args", "session is a whole number")
+        check(request, ("session=:int",))
         self.session = request["session"]
         self.last_id = number
         identity = self.hello()
@@ -73,10 +73,15 @@ class Server:
         return self.last_reply
 
     def _carry_out(self, request, number):
-        op = self.ops.get(request["do"])
-        if op is None:
-            raise Refused("unknown_op", "this image has no operation %s" % request["do"])
-        reply = pack({"id": number, "ok": op(request)}, self.crc16)
+        for ops in self.ops:
+            spec = ops.takes(request["do"])
+            if spec is not None:
+                check(request, spec)
+                return self._reply(number, ops.carry_out(request))
+        raise Refused("unknown_op", "this image has no operation %s" % request["do"])
+
+    def _reply(self, number, answer):
+        reply = pack({"id": number, "ok": answer}, self.crc16)
         if len(reply) > REPLY_MAX:
             raise Refused("too_long", "the answer does not fit in a line: ask for less")
         return reply

@@ -3,27 +3,42 @@ from binascii import unhexlify
 
 from device.access import Access
 from hal.entropy import Entropy
+from link.args import Operations
 from link.frame import Refused
 
 _ROLES_MAX = 8  # the record has them all, and is written whole
 
 
-class Ops:
-    def __init__(self, machine):
-        self.machine = machine
-        self.device = machine.device
-        self.access = Access(machine.device.record["secrets"], Entropy().read)
+class Ops(Operations):
+    ARGS = """
+challenge:
+commission: role=:str secret=:str
+service: role=:str what=entry|service who=:str licence=:str reason=:str proof=:str|:empty
+attempt_meters: role=:str proof=:str|:empty
+clear_memory: role=:str proof=:str|:empty
+"""
 
+    def __init__(self, machine):
+        super().__init__(machine)
+        self.device = machine.device
+        self.entropy = Entropy()
+        self.access = Access(machine.device.record["secrets"], self.entropy.read)
+
+    # A nonce that could be foreseen proves nothing about who answers it.
     def _challenge(self, request):
-        return {"nonce": self.access.challenge()}
+        nonce = self.access.challenge()
+        if self.entropy.healthy:
+            return {"nonce": nonce}
+        self.access.nonce = None
+        self.machine.step(("service", "entropy_failed", self.entropy.name))
+        raise Refused("entropy", "the entropy source failed its health test: no challenge without it")
 
     # Once for each role: a secret is set at commissioning, and not over it.
     def _commission(self, request):
         role, secret = request["role"], request["secret"]
-        if not isinstance(role, str) or not unhexlify(secret):
-            raise Refused("bad_args", "role is a name, secret is hex")
+        unhexlify(secret)
         if role in self.device.record["secrets"]:
-            raise Refused("refused", "%s has a secret already: only a memory clear by it ends that" % role)
+            raise Refused("refused", "%s has a secret already, and keeps it" % role)
         if len(secret) < 32:
             raise Refused("bad_args", "the secret has at least 16 bytes, in hex")
         if len(self.device.record["secrets"]) >= _ROLES_MAX:
@@ -41,8 +56,6 @@ class Ops:
     # Entry and service log, NY 5321.9(e)(f): who, licence, reason.
     def _service(self, request):
         what = request["what"]
-        if what not in ("entry", "service"):
-            raise Refused("bad_args", "what is entry or service")
         who = "%s %s %s" % (request["who"], request["licence"], request["reason"])
         self._prove(request, what + "|" + who)
         self.machine.step(("service", what, who))

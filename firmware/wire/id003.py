@@ -7,6 +7,7 @@ SERIAL = (9600, 8, "E", 1)
 _SYNC = const(0xFC)
 _LEN_MIN = const(5)
 _LEN_MAX = const(128)  # nothing in ID-003 is longer: such a length is damage
+_PATIENCE_MS = const(1000)
 _GAP_MS = const(50)  # longer silence inside a frame: what came is noise
 _FRAME_MS = const(200)  # the longest frame takes 147 ms
 _SILENT_MS = const(5000)  # T of a communication error, both modes
@@ -72,6 +73,10 @@ SETTINGS = (
 )
 
 
+# Most data bytes of each.
+_DATA_MAX = b"\x02\x02\x01\x01\x01\x02\x02\x01"
+
+
 class Wire:
     # step(event): gives the device an event and carries out what follows.
     def __init__(self, device, port, crc16, step, boot, now):
@@ -89,6 +94,10 @@ class Wire:
         self.enq_at = None
         self.announced = None
         self.checksum = None
+        self.standing = None  # the last status told, where it may be told again
+        self.poll_frame = self._frame(_STATUS, b"")
+        self.answering = False
+        self.stood = False  # bytes came while the device couldn't be stepped
         port.configure(*SERIAL)
 
     # A commit may not fall into a frame: a flash erase would lose its bytes.
@@ -105,21 +114,54 @@ class Wire:
     def next(self):
         return self.silent_at if self.enq_at is None else min(self.silent_at, self.enq_at)
 
+    # How long its port may be left alone, in ms: not at all where a frame waits, and no longer than a frame may pause.
+    def patience(self, now):
+        if self.stood:
+            return 0
+        return max(0, self.last + _GAP_MS + 1 - now) if self.buffer else _PATIENCE_MS
+
     def poll(self, now):
-        self._flush()
-        data = self.port.read()
+        if self._read(now) or self.stood:
+            self.stood = False
+            while self._take(now):
+                pass
+        else:
+            self._drop_started(now)
+
+    # What came is noise, once the line is silent after it.
+    def _drop_started(self, now):
         if self.buffer and now - self.last > _GAP_MS:
             self.buffer = b""
+
+    # In the middle of a commit the device can't be stepped. A poll is answered with what the last one was, if that may
+    # be said twice: vend valid said again after its ACK would be a second note to a simple host.
+    def stand(self, now):
+        self.stood = bool(self._read(now)) or self.stood
+        # Whoever is owed another answer gets that one first.
+        if self.buffer == self.poll_frame and self.standing and not self.answering:
+            self.buffer = b""
+            self.frames += 1
+            self.silent_at = now + _SILENT_MS
+            self._send(*self.standing)
+
+    # Whether there is anything new. Bytes that wait may have come long ago, while the device was storing: the line is
+    # silent when it is found silent.
+    def _read(self, now):
+        self._flush()
+        data = self.port.read()
         if data:
             self.last = now
             if not self.buffer:
                 self.began = now
             self.buffer += data
-            while self._take(now):
-                pass
+        return data
 
     # Time alone: silence of the host, and news announced in interrupt mode.
     def tick(self, now):
+        if self.buffer and not self.stood:
+            self.stood = bool(self._read(now))
+            if not self.stood:
+                self._drop_started(now)
         self._announce(now)
         if now >= self.silent_at:
             self.silent_at = now + _SILENT_MS
@@ -159,8 +201,10 @@ class Wire:
             self.buffer = b[1:]
             return True
         self.buffer = b[len(frame) :]
+        self.answering = True
         self._heard(now)
         self._answer(frame[2], frame[3:-2])
+        self.answering = False
         return True
 
     def _heard(self, now):
@@ -175,7 +219,7 @@ class Wire:
             self.step(("host", "ack"))
         elif command in COMMANDS:
             self._command(command)
-        elif 0xC0 <= command <= 0xC7 and data:
+        elif 0xC0 <= command <= 0xC7 and 0 < len(data) <= _DATA_MAX[command & 7]:
             self.step(("setting", SETTINGS[command & 7], data))
             self._send(command, data)
         elif 0x80 <= command <= 0x87:
@@ -190,6 +234,7 @@ class Wire:
             data = bytes((detail,)) if isinstance(detail, int) else b"\x6f" + detail.encode()
         else:
             data = bytes((detail,)) if state in _WITH_DATA else b""
+        self.standing = None if state == "vend_valid" else (STATUS[state], data)
         self._send(STATUS[state], data)
         self.announced = (state, detail)
         self.step(("told",))
@@ -234,10 +279,13 @@ class Wire:
         self._send(_BUSY, b"")
 
     def _send(self, command, data):
+        self.out += self._frame(command, data)
+        self._flush()
+
+    def _frame(self, command, data):
         frame = bytes((_SYNC, len(data) + _LEN_MIN, command)) + data
         crc = self.crc16(frame)
-        self.out += frame + bytes((crc & 255, crc >> 8))
-        self._flush()
+        return frame + bytes((crc & 255, crc >> 8))
 
     # A write may come back short: the rest waits for its turn.
     def _flush(self):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hmac
+import inspect
+import re
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from acceptor_bench import Hand
 from link import audit, service
+from link.args import check
 from link.events import Events
 from link.frame import Refused
-from link.ops import Ops
+from link.ops import Late, Ops, ops
 from test_acceptor_table import escrow_told
 
 SECRET = "00112233445566778899aabbccddeeff"
@@ -70,21 +73,54 @@ def test_the_ring_takes_times_beyond_32_bits():
 # -- reading
 
 
-def test_every_operation_of_a_release_is_in_the_table():
-    late = {"table", "files", "digest", "crc", "challenge", "commission", "service", "clear_memory", "attempt_meters"}
-    assert set(Ops(Machine()).table()) == {"status", "heap", "post", "meters", "events", "log"} | late
+def do(machine: Machine, request: dict) -> dict:
+    """Carry out a request as the server does. Raises Refused."""
+    kind, spec = next((kind, spec) for kind in ops(machine) if (spec := kind.takes(request["do"])) is not None)
+    check({"id": 1, **request}, spec)
+    return kind.carry_out(request)
+
+
+@pytest.mark.parametrize("kind", [Ops, audit.Ops, service.Ops])
+def test_every_operation_has_its_line_of_arguments(kind):
+    taken = re.findall(r"^(\w+):", kind.ARGS, re.M)
+    methods = re.findall(r"^    def _(\w+)\(self, request\):", inspect.getsource(kind), re.M)
+    assert sorted(taken) == sorted(methods)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{"do": "log", "from": -1}, {"do": "events", "after": "0"}, {"do": "files", "from": 1.5}, {"do": "digest"}]
+    + [{"do": "service", "role": "a", "what": "theft", "who": "b", "licence": "c", "reason": "d", "proof": "e"}],
+)
+def test_arguments_are_checked(request_):
+    with pytest.raises(Refused):
+        do(Machine(), request_)
+
+
+def test_every_operation_that_is_loaded_late_is_named():
+    late = {kind.module: set(kind.names.split()) for kind in ops(Machine()) if isinstance(kind, Late)}
+    assert late == {module.__name__: set(re.findall(r"^(\w+):", module.Ops.ARGS, re.M)) for module in (audit, service)}
+
+
+@pytest.mark.parametrize("name", ["insert", "", "tab", "able", "late", "loaded", "machine", 5, None, [], "heap:"])
+def test_nothing_else_is_an_operation(name):
+    assert [kind.takes(name) for kind in ops(Machine())] == [None] * 3
+
+
+def test_two_lines_are_no_name():
+    with pytest.raises(AttributeError):
+        do(Machine(), {"do": "heap:\npost"})
 
 
 def test_reading_moves_no_meter_and_is_remembered():
     machine = Machine()
-    table = Ops(machine).table()
     before = dict(machine.device.meters.values)
-    assert table["meters"]({}) == before
+    assert do(machine, {"do": "meters"}) == before
     assert machine.device.record["meters_read"]
-    status = table["status"]({})
+    status = do(machine, {"do": "status"})
     assert (status["state"], status["light"], status["frames"], status["enabled"]) == ("power_up", "amber", 3, False)
-    assert table["post"]({})["why"] == "power_up"
-    assert table["log"]({}) == {"last": 1, "entries": []}
+    assert do(machine, {"do": "post"})["why"] == "power_up"
+    assert do(machine, {"do": "log"}) == {"last": 1, "entries": []}
 
 
 def test_the_table_is_read_a_page_at_a_time():
@@ -129,6 +165,10 @@ class Door:
     def ask(self, op: str, **request: Any) -> dict:
         return getattr(self.ops, "_" + op)({"do": op, **request})
 
+    def ask_checked(self, op: str, **request: Any) -> dict:
+        check({"id": 1, "do": op, **request}, self.ops.takes(op))
+        return self.ask(op, **request)
+
     def prove(self, op: str, asked: str, role: str = "auditor", secret: str = SECRET, **request: Any) -> dict:
         text = f"{self.ask('challenge')['nonce']}|{role}|{asked}"
         proof = hmac.new(bytes.fromhex(secret), text.encode(), "sha256").hexdigest()
@@ -144,13 +184,24 @@ class Door:
 
 @pytest.mark.parametrize(
     ("role", "secret"),
-    [(5, SECRET), (None, SECRET), (["a"], SECRET), ("a", SECRET[:30]), ("a", "x" * 32), ("a", 5), ("a", [1] * 40)],
+    [(5, SECRET), (None, SECRET), (["a"], SECRET), ("", SECRET)]
+    + [("a", SECRET[:30]), ("a", "x" * 32), ("a", 5), ("a", [1] * 40), ("a", "")],
 )
 def test_a_role_is_a_name_and_a_secret_is_hex_of_16_bytes(role, secret):
-    door = Door()
-    with pytest.raises((Refused, ValueError, TypeError)):
-        door.ask("commission", role=role, secret=secret)
+    door, request = Door(), {"role": role, "secret": secret}
+    with pytest.raises((Refused, ValueError)):
+        door.ask_checked("commission", **request)
     assert door.machine.device.record["secrets"] == {}
+
+
+def test_no_challenge_from_a_source_that_is_not_random():
+    door = Door().commissioned()
+    door.ops.entropy._source = lambda n: b"*" * n
+    with pytest.raises(Refused, match="health test") as refused:
+        door.ask("challenge")
+    assert refused.value.args[0] == "entropy"
+    assert door.ops.access.nonce is None
+    assert "entropy_failed" in door.logged()
 
 
 def test_a_secret_is_set_once_and_not_over():

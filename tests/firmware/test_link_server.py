@@ -11,6 +11,7 @@ from fake_port import Port
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kermit import crc16
+from link.args import Operations
 from link.frame import REPLY_MAX, REQUEST_MAX, Lines, page
 from link.server import Server
 
@@ -21,12 +22,39 @@ def line(request: Any) -> bytes:
     return text + b"\t%04x\n" % crc16(text)
 
 
+ARGS = """
+note: what?=:str
+big:
+fails:
+door: which=acceptor|stacker open=:bool
+pull:
+box: present?=:bool count?=:int
+set: to=:int|:NoneType
+put: item=:dict
+prove: proof=:str|:empty
+"""
+
+
+class Table(Operations):
+    """Operations that are plain functions."""
+
+    ARGS = ARGS
+
+    def __init__(self, table: dict[str, Callable[[dict], dict]]) -> None:
+        super().__init__(None)
+        self.table = table
+
+    def carry_out(self, request: dict) -> dict:
+        return self.table[request["do"]](request)
+
+
 class Link:
-    """A server with two operations, and the replies that it sends."""
+    """A server with some operations, and the replies that it sends."""
 
     def __init__(self, **ops: Callable[[dict], dict]) -> None:
         self.port, self.done = Port(), []
-        self.server = Server(self.port, crc16, {"note": self.note, "big": lambda _: {"x": "y" * 1024}, **ops}, dict)
+        table = Table({"note": self.note, "big": lambda _: {"x": "y" * 1024}, **ops})
+        self.server = Server(self.port, crc16, (Operations(None), table), dict)
 
     def note(self, request: dict) -> dict:
         self.done.append(request["what"])
@@ -105,8 +133,8 @@ def test_what_is_no_request_is_answered_with_an_error(expected, data):
 
 def padded(length: int) -> bytes:
     """A good request line of so many bytes before its newline."""
-    empty = len(line({"id": 1, "do": "note", "what": "", "pad": ""})) - 1
-    return line({"id": 1, "do": "note", "what": "", "pad": "x" * (length - empty)})
+    empty = len(line({"id": 1, "do": "note", "what": ""})) - 1
+    return line({"id": 1, "do": "note", "what": "x" * (length - empty)})
 
 
 @pytest.mark.parametrize(("length", "taken"), [(REQUEST_MAX, True), (REQUEST_MAX + 1, False), (5000, False)])
@@ -117,7 +145,7 @@ def test_an_over_long_line_is_refused_once_and_the_next_is_heard(length, taken, 
     for at in range(0, len(data), piece):
         replies += link.send(data[at : at + piece])
     assert len(replies) == 2
-    assert link.done == (["", "b"] if taken else ["b"])
+    assert [what[0] for what in link.done] == (["x", "b"] if taken else ["b"])
     assert taken or code(replies[0]) == "too_long"
 
 
@@ -249,3 +277,60 @@ def test_no_stream_raises_and_every_line_is_answered(pieces, size):
     for at in range(0, len(stream), size):
         replies += len(link.send(stream[at : at + size]))
     assert replies == stream.count(b"\n")
+
+
+# -- arguments
+
+
+@pytest.mark.parametrize(
+    ("do", "args", "why"),
+    [
+        ("door", {"which": "stacker", "open": "maybe"}, "open is true or false"),
+        ("door", {"which": "stacker", "open": 1}, "open is true or false"),
+        ("door", {"which": "cash", "open": True}, "which is acceptor or stacker"),
+        ("door", {"which": "stacker"}, "door needs which: acceptor or stacker, open: true or false"),
+        ("door", {"which": "stacker", "open": True, "wide": 1}, "door needs which: acceptor or stacker"),
+        ("pull", {"hard": True}, "pull takes no arguments"),
+        ("box", {"count": -1}, "count is a whole number from 0"),
+        ("box", {"count": True}, "count is a whole number from 0"),
+        ("box", {"full": True}, "box needs optional present: true or false, optional count: a whole number"),
+        ("note", {"what": ""}, "what is text"),
+        ("note", {"what": 5}, "what is text"),
+        ("set", {"to": "noon"}, "to is a whole number from 0 or null"),
+        ("set", {"to": ":int"}, "to is a whole number"),
+        ("put", {"item": "usd20"}, "item is an object"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused_in_words_and_nothing_is_done(do, args, why):
+    done: list[dict] = []
+    names = ("door", "pull", "box", "set", "put")
+    link = Link(**dict.fromkeys(names, lambda request: done.append(request) or {}))
+    reply = link.hello().do(1, do, **args)
+    assert code(reply) == "bad_args"
+    assert reply["err"]["why"].startswith(why)
+    assert done == link.done == []
+
+
+@pytest.mark.parametrize(
+    ("do", "args"),
+    [
+        ("prove", {"proof": ""}),
+        ("prove", {"proof": "00"}),
+        ("door", {"which": "stacker", "open": False}),
+        ("pull", {}),
+        ("box", {}),
+        ("box", {"count": 0}),
+        ("set", {"to": 0}),
+        ("set", {"to": None}),
+        ("put", {"item": {"length": 1}}),
+    ],
+)
+def test_arguments_that_fit_are_taken(do, args):
+    done: list[dict] = []
+    link = Link(**{do: lambda request: done.append(request) or {}})
+    assert link.hello().do(1, do, **args) == {"id": 1, "ok": {}}
+    assert len(done) == 1
+
+
+def test_hello_says_what_it_needs():
+    assert Link().do(1, "hello")["err"]["why"] == "hello needs session: a whole number from 0"

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
+from types import SimpleNamespace
 
 import pytest
 from acceptor_bench import note
+from bench import rig
 from bench.plant.bill_acceptor import Plant
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from link.args import check
+from link.frame import Refused
 
 PATH = ("entry", "centre", "exit", "lever")
 # Sensor positions in mm along the path, and the speed, as the plant's drawing gives them.
@@ -180,11 +185,12 @@ def test_a_broken_sensor_shows_its_level_until_it_is_mended(part, how, level):
         ("insert", {"item": note(optical=["dark"] * 4)}),
         ("pull", {}),
         ("clear_path", {}),
-        ("door", {"which": "cash", "open": True}),
-        ("break", {"part": "gearbox"}),
+        ("insert", {"item": note(optical=[1, 2, 3])}),
+        ("insert", {"item": note(optical=7)}),
+        ("insert", {"item": note(optical=[])}),
+        ("insert", {"item": note(barcode=7)}),
+        ("insert", {"item": note(sticks_at="the middle")}),
         ("empty", {}),
-        ("battery", {"mv": "low"}),
-        ("box", {"count": "many"}),
     ],
 )
 def test_what_no_person_could_do_is_an_error_and_changes_nothing(op, request_):
@@ -193,6 +199,29 @@ def test_what_no_person_could_do_is_an_error_and_changes_nothing(op, request_):
     with pytest.raises((ValueError, KeyError)):
         getattr(plant, "_op_" + op)(request_)
     assert json.dumps(plant.world()) == before
+
+
+@pytest.mark.parametrize(
+    ("do", "args"),
+    [
+        ("door", {"which": "cash", "open": True}),
+        ("door", {"which": "stacker", "open": "maybe"}),
+        ("break", {"part": "gearbox"}),
+        ("break", {"part": "exit", "how": "gently"}),
+        ("battery", {"mv": "low"}),
+        ("box", {"count": "many"}),
+        ("lock", {}),
+    ],
+)
+def test_arguments_of_a_stimulus_are_checked_before_it_happens(do, args):
+    machine = SimpleNamespace(sensors=SimpleNamespace(plant=Plant()))
+    with pytest.raises(Refused):
+        check({"id": 1, "do": do, **args}, rig.Stimuli(machine).takes(do))
+
+
+def test_every_stimulus_has_its_line_of_arguments():
+    methods = {name.removeprefix("_op_") for name in vars(Plant) if name.startswith("_op_")}
+    assert set(re.findall(r"^(\w+):", Plant.ARGS, re.M)) == methods
 
 
 def test_one_item_at_a_time_and_none_through_an_open_door():

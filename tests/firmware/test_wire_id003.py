@@ -83,11 +83,26 @@ def test_a_reset_is_obeyed_where_its_cause_still_stands():
     assert Line(hand).send(FRAMES["host", "reset"]) == ACK
 
 
-@pytest.mark.parametrize("command", range(0xC0, 0xC8))
+# Data bytes of each setting, as hosts send them.
+SIZES = {0xC0: 2, 0xC1: 2, 0xC2: 1, 0xC3: 1, 0xC4: 1, 0xC5: 2, 0xC6: 2, 0xC7: 1}
+
+
+@pytest.mark.parametrize("command", SIZES)
+@pytest.mark.parametrize("more", [1, 10])
+def test_a_setting_with_too_much_data_is_invalid_and_sets_nothing(command, more):
+    line = Line()
+    before = dict(line.hand.device.settings.values)
+    assert bodies(line.send(frame(command, b"\7" * (SIZES[command] + more)))) == [b"\x4b"]
+    assert bodies(line.send(frame(command))) == [b"\x4b"]
+    assert line.hand.device.settings.values == before
+
+
+@pytest.mark.parametrize("command", SIZES)
 def test_a_setting_is_echoed_and_read_back(command):
     line = Line()
-    assert line.send(frame(command, b"\2\3")) == frame(command, b"\2\3")
-    assert line.send(frame(command - 0x40)) == frame(command - 0x40, b"\2\3")
+    data = b"\2\3"[: SIZES[command]]
+    assert line.send(frame(command, data)) == frame(command, data)
+    assert line.send(frame(command - 0x40)) == frame(command - 0x40, data)
 
 
 def test_the_version_ends_with_the_embedded_signature():

@@ -9,7 +9,7 @@ from acceptor_bench import ACCEPT, Desk, note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kermit import crc16
-from test_acceptor_table import escrow
+from test_acceptor_table import escrow, vend_valid
 from wire.id003 import Wire
 from wire_bench import ACK, FRAMES, HOST, INHIBIT_OFF, POLL, STACK, Line, Port, bodies, frame
 
@@ -229,3 +229,60 @@ def test_a_whole_sale_over_the_wire():
     order = [state for n, state in enumerate(seen) if n == 0 or seen[n - 1] != state]
     assert [state for state in order if state != b"\x11"] == [b"\x12", b"\x13\x65", b"\x14", b"\x15", b"\x14", b"\x16"]
     assert desk.commits[-1]["meters"]["bill_20"] == 1
+
+
+class TestWhileTheDeviceStores:
+    """A write of the store may take as long as a host waits; the device can't be stepped in it."""
+
+    def stand(self, line: Line, data: bytes) -> bytes:
+        line.port.sent, line.port.incoming = b"", data
+        line.wire.stand(line.now)
+        return line.port.sent
+
+    def test_a_poll_is_answered_with_what_stood(self):
+        line = Line()
+        told = line.send(POLL)
+        line.events.clear()
+        assert self.stand(line, POLL) == told
+        assert line.events == []
+        assert line.wire.frames == 2
+
+    def test_nothing_stands_before_the_first_poll(self):
+        line = Line()
+        assert self.stand(line, POLL) == b""
+        assert line.wire.patience(line.now) == 0
+        line.wire.poll(line.now)
+        assert bodies(line.port.sent) == [b"\x11"]
+
+    @pytest.mark.parametrize("data", [STACK, POLL[:3], POLL + POLL, b"\x03" + POLL, ACK])
+    def test_anything_else_waits_for_its_turn(self, data):
+        line = Line()
+        line.send(POLL)
+        assert self.stand(line, data) == b""
+        assert line.wire.buffer == data
+
+    def test_a_frame_outlasts_the_write_of_a_flash(self):
+        line = Line()
+        self.stand(line, POLL[:2])
+        line.now += 10
+        self.stand(line, POLL[2:])
+        line.now += 400
+        assert self.stand(line, b"") == b""
+        line.wire.poll(line.now)
+        assert bodies(line.port.sent) == [b"\x11"]
+
+    def test_vend_valid_is_not_said_twice(self):
+        line = Line(vend_valid())
+        assert bodies(line.send(POLL)) == [b"\x15"]
+        assert self.stand(line, POLL) == b""
+
+    def test_a_command_is_answered_before_the_poll_behind_it(self):
+        line = Line()
+        line.send(POLL)
+        polls = [POLL]
+        line.wire.step = lambda event: line.step(event) or self.arrive(line, polls.pop() if polls else b"")
+        assert bodies(line.send(INHIBIT_OFF)) == [INHIBIT_OFF[2:-2], b"\x11"]
+
+    def arrive(self, line: Line, data: bytes) -> None:
+        line.port.incoming += data
+        line.wire.stand(line.now)

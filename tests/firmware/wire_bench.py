@@ -31,8 +31,11 @@ class Line:
         self.hand.step(*event)
 
     def send(self, data: bytes, after_ms: int = 1) -> bytes:
+        patience = self.wire.patience(self.now)
         self.now += after_ms
         self.hand.now = self.now
+        if patience <= after_ms:
+            self.wire.poll(self.now)
         self.port.sent, self.port.incoming = b"", data
         self.wire.poll(self.now)
         return self.port.sent

@@ -6,6 +6,8 @@
 #
 # x is the leading edge in mm; the trailing edge is x - length. No gap between
 # sensors hides an item of 61 mm or more.
+from array import array
+
 from micropython import const
 
 _ENTRY = const(10)
@@ -17,12 +19,22 @@ _MM_PER_S = const(300)
 _AWAY_MS = const(200)  # pusher leaves home ... and is home again
 _HOME_MS = const(500)
 _AT = {"entry": _ENTRY, "centre": _SCAN, "exit": _EXIT, "lever": _LEVER}
-_PARTS = ("transport_motor", "stack_motor", "scanner", "entry", "centre", "exit", "lever", "chute", "home")
 _READ = ("length", "thickness", "optical", "magnetic", "uv", "barcode")
 
 
 class Plant:
-    OPS = ("insert", "pull", "clear_path", "door", "box", "lock", "empty", "battery", "break", "mend")
+    ARGS = """
+insert: item=:dict
+pull:
+clear_path:
+door: which=acceptor|stacker open=:bool
+box: present?=:bool count?=:int
+lock: locked=:bool
+empty:
+battery: mv=:int
+break: part=transport_motor|stack_motor|scanner|entry|centre|exit|lever|chute|home how?=stall|stuck_0|stuck_1|dead
+mend: part=:str
+"""
 
     def __init__(self, capacity=200):
         self.item = None
@@ -212,8 +224,14 @@ class Plant:
 
     def _op_insert(self, request):
         item = request["item"]
-        for measure in [item[name] for name in ("length", "thickness", "magnetic", "uv")] + list(item["optical"]):
-            int(measure)  # a word here would fail later, inside the device
+        try:
+            a, b, c, d = item["optical"]
+            numbers = (a, b, c, d, item["length"], item["thickness"], item["magnetic"], item["uv"])
+            array("i", numbers + (item.get("sticks_at") or 0,))
+            str.isdigit(item.get("barcode") or "")
+        except (KeyError, TypeError, ValueError):
+            # it would fail later, inside the device
+            raise ValueError("an item needs whole numbers: length, thickness, magnetic, uv, four in optical")
         self.insert(item)
 
     def _op_pull(self, request):
@@ -223,13 +241,11 @@ class Plant:
         self.clear_path()
 
     def _op_door(self, request):
-        if request["which"] not in self.doors:
-            raise ValueError("which is acceptor or stacker")
         self.doors[request["which"]] = 1 if request["open"] else 0
         self.changed = True
 
     def _op_box(self, request):
-        self.box["count"] = int(request.get("count", self.box["count"]))
+        self.box["count"] = request.get("count", self.box["count"])
         self.box["present"] = 1 if request.get("present", self.box["present"]) else 0
         self.changed = True
 
@@ -241,14 +257,11 @@ class Plant:
         self.empty()
 
     def _op_battery(self, request):
-        self.battery = int(request["mv"])
+        self.battery = request["mv"]
         self.changed = True
 
     def _op_break(self, request):
-        part = request["part"]
-        if part not in _PARTS:
-            raise ValueError("part is one of " + ", ".join(_PARTS))
-        self.broken[part] = request.get("how", "dead")
+        self.broken[request["part"]] = request.get("how", "dead")
         self.changed = True
 
     def _op_mend(self, request):
