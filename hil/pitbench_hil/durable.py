@@ -23,7 +23,7 @@ def unwritable(path: Path, error: OSError) -> EvidenceError:
             f"The disk is full: {path} could not be written.",
             "Free some space and run again; what was recorded is kept.",
         )
-    return EvidenceError(f"{path} could not be written ({error.strerror}).", "Choose another folder with --run-dir.")
+    return EvidenceError(f"{path} could not be written ({error.strerror}).", "Name a folder that you can write to.")
 
 
 def write_whole(path: Path, text: str, sync: bool = True) -> None:
@@ -52,6 +52,8 @@ def slug(name: str) -> str:
 
 def to_json(value: Any, indent: int | None = None) -> str:
     """JSON of anything; what JSON doesn't know stands as its repr, bytes as hex."""
+    if indent is None:
+        return _one_line(value)
     return json.dumps(value, ensure_ascii=False, indent=indent, default=_plain)
 
 
@@ -68,6 +70,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes | bytearray):
         return value.hex(" ")
     return list(value) if isinstance(value, set | frozenset | tuple) else repr(value)
+
+
+# Made once: json.dumps() makes an encoder a call, and a run writes a quarter of a million rows.
+_one_line = json.JSONEncoder(ensure_ascii=False, default=_plain).encode
 
 
 class Lines:
@@ -105,11 +111,15 @@ class Lines:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Rows of such a file; a last row that was cut off is left out."""
-    return _rows(path.read_text(encoding="utf-8", errors="replace").splitlines())
+    """Rows of such a file; a last row that was cut off is left out. Raises EvidenceError for another damaged one."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    rows = _rows(lines)
+    if len(rows) < len(lines) - 1:
+        raise EvidenceError(f"{path}, line {len(rows) + 1} is damaged.", "Take the folder as the run left it.")
+    return rows
 
 
-def _rows(lines: list[str]) -> list[dict[str, Any]]:
+def _rows(lines: list[str]) -> list[Any]:
     rows = []
     for line in lines:
         try:
@@ -119,13 +129,12 @@ def _rows(lines: list[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def read_ends(path: Path, first: int, last: int) -> tuple[list[dict[str, Any]], int, list[dict[str, Any]]]:
-    """The first and the last rows of such a file of timed rows, and how many lie between; only these are decoded."""
+def read_ends(path: Path, first: int, last: int) -> tuple[list[Any], int, list[Any]]:
+    """The first and the last rows of such a file, and how many lie between; only these are decoded."""
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     if len(lines) <= first + last:
-        return sorted(_rows(lines), key=lambda row: row["t"]), 0, []
-    start, end = (sorted(_rows(part), key=lambda row: row["t"]) for part in (lines[:first], lines[-last:]))
-    return start, len(lines) - first - last, end
+        return _rows(lines), 0, []
+    return _rows(lines[:first]), len(lines) - first - last, _rows(lines[-last:])
 
 
 def read_json(path: Path) -> Any:

@@ -23,6 +23,8 @@ _AS_HEX = re.compile(r"(?:\b|(?<=[ :]))(?:3[0-9][ :]?){12,}")
 def mask_text(text: str) -> str:
     """The text with every number of twelve digits or more masked; hex digests stay."""
     text = _AS_HEX.sub(_mask_hex, text)
+    if not _IN_TEXT.search(text):
+        return text
     return _TOKEN.sub(lambda match: match[0] if _DIGEST.fullmatch(match[0]) else _mask_token(match[0]), text)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
 from pitbench.errors import PitbenchError
 
 from pitbench_hil.catalogue import normal_device
@@ -13,6 +16,12 @@ from pitbench_hil.selection import SUITES
 HIL = Path(__file__).parents[1]
 # Nothing is cached between runs; Hypothesis works without its plugin, which takes most of a second to start.
 _WITHOUT = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "--assert=plain")
+# Where the system has it, boards' flash lies in memory: a suite makes 40,000 files that nobody keeps.
+_RAM = Path("/dev/shm")
+_RAM_BYTES = 512 << 20
+# Of the tests that passed no flash is kept, so that the memory of two boards is enough.
+_KEEP_FAILED = ("-o", "tmp_path_retention_policy=failed")
+_TEMP_ROOT = "PYTEST_DEBUG_TEMPROOT"
 
 
 def suite_of(device: str, suites: Path | None = None) -> Path:
@@ -27,5 +36,19 @@ def suite_of(device: str, suites: Path | None = None) -> Path:
 def pytest_words(places: Iterable[Path], device: str, target: str, *more: str, rules: Iterable[str] = ()) -> list[str]:
     """The words after `pytest` that run a suite, or those of its files."""
     chosen = ",".join(rules)
-    words = [*map(str, places), "--target", target, "--device", normal_device(device), "-q", *_WITHOUT]
+    words = [*map(str, places), "--target", target, "--device", normal_device(device), "-q", *_WITHOUT, *_KEEP_FAILED]
     return words + (["--rules", chosen] if chosen else []) + list(more)
+
+
+def run_pytest(words: list[str]) -> int:
+    """Run pytest with these words, boards' flash in memory where there is room; returns its exit code.
+
+    A folder named by pytest's own variable for that wins.
+    """
+    if _TEMP_ROOT not in os.environ and _has_room(_RAM):
+        os.environ[_TEMP_ROOT] = str(_RAM)
+    return int(pytest.main(words))
+
+
+def _has_room(folder: Path) -> bool:
+    return os.access(folder, os.W_OK) and shutil.disk_usage(folder).free >= _RAM_BYTES

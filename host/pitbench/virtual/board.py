@@ -12,12 +12,16 @@ from pathlib import Path
 from pitbench.deadline import Deadline, DeadlinePassed
 from pitbench.errors import PitbenchError
 from pitbench.virtual.child import Child
+from pitbench.virtual.flash import BoardFlash, FolderFlash
 from pitbench.virtual.interpreter import Interpreter
 from pitbench.virtual.pins import PinResponder
 from pitbench.virtual.ptys import open_port
+from pitbench.virtual.starting import Starter
 
 CONSOLE = "console.log"
 NOTE_MARK = "[supervisor]"
+# Cause of a start after the interpreter was killed or died: a program error of the device resets it as "crash" instead.
+DIED = "died"
 # A board that crashes this often in this time, in seconds, is left off: it would do nothing else for ever.
 CRASH_LIMIT, CRASH_WINDOW_S = 5, 10.0
 
@@ -138,6 +142,15 @@ class VirtualBoard:
                 raise DeadlinePassed("The power cut did not happen in time.", f"Read {self.console}.")
 
     @property
+    def flash(self) -> BoardFlash:
+        """The files on it, altered only while it is off."""
+        return FolderFlash(self.root)
+
+    def clock(self) -> float:
+        """Seconds by which waits for this board are measured."""
+        return time.monotonic()
+
+    @property
     def alive(self) -> bool:
         """Whether it has power and runs."""
         return self._child is not None
@@ -164,10 +177,17 @@ class VirtualBoard:
         self.boots += 1
         self._note(f"start {self.boots}, cause {cause}")
         command = self.interpreter.command(self.root, cause)
-        self._child = Child(command, self._link, self._wire, self.console)
-        for line in (*self._orders, self._world, *self.responder.at_start()):
+        self._child = Child(command, self._link, self._wire, self.console, self._starter(cause))
+        for line in self._at_start():
             self._child.tell(line)
+
+    def _starter(self, cause: str) -> Starter:
+        return self.interpreter.start
+
+    def _at_start(self) -> list[str]:
+        orders = self._orders.copy()
         self._orders.clear()
+        return [*orders, self._world, *self.responder.at_start()]
 
     def _end_child(self) -> None:
         child, self._child = self._child, None
@@ -253,7 +273,7 @@ class VirtualBoard:
             self._note("left off: it crashes again and again")
             self._changed.notify_all()
         else:
-            self._start_child("crash")
+            self._start_child(DIED)
 
     def _crashes_pile_up(self) -> bool:
         recent = self._recent_crashes

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pitbench.errors import PitbenchError
 from pitbench.virtual.ptys import PtyPort, above_child
+from pitbench.virtual.starting import Starter, spawn
 
 if sys.platform != "win32":
     import fcntl
@@ -26,9 +27,10 @@ class Child:
         command: argv, an absolute program first.
         link, wire: the board's ports.
         console: file that takes what the interpreter writes to stderr.
+        start: what starts it.
     """
 
-    def __init__(self, command: list[str], link: PtyPort, wire: PtyPort, console: Path) -> None:
+    def __init__(self, command: list[str], link: PtyPort, wire: PtyPort, console: Path, start: Starter = spawn) -> None:
         ours, theirs = socket.socketpair()
         self.control = ours
         self._lines = b""
@@ -41,7 +43,7 @@ class Child:
         ours.setblocking(False)
         plan = {STDIN: link.master, STDOUT: link.master, STDERR: log, WIRE: wire.master, CONTROL: control}
         try:
-            self.pid = _spawn(command, {**plan, LIFELINE: life})
+            self.pid = start(command, {**plan, LIFELINE: life})
             _end_with_us(life, self.pid)
         except OSError as error:
             raise PitbenchError(f"{command[0]} cannot be started: {error}.", "Look at the interpreter.") from error
@@ -90,18 +92,6 @@ class Child:
             self.control.close()
             os.close(self._lifeline)
         return self.status
-
-
-def _spawn(command: list[str], descriptors: dict[int, int]) -> int:
-    # Not subprocess: it can hand on descriptors, but not under other numbers.
-    actions = [(os.POSIX_SPAWN_DUP2, source, number) for number, source in descriptors.items()]
-    # Its own process group: Ctrl-C is for the bench, which then ends the board.
-    return os.posix_spawn(command[0], command, _environment(), file_actions=actions, setpgroup=0)
-
-
-def _environment() -> dict[str, str]:
-    # MICROPYPATH and its kind would let the PC's folders into the board.
-    return {name: value for name, value in os.environ.items() if not name.startswith("MICROPY")}
 
 
 def _lifeline() -> tuple[int, int]:

