@@ -1,15 +1,23 @@
 """The command line: commands by rows, errors in one sentence, answers as JSON."""
 
 import json
+import os
+import signal
+import subprocess
 import sys
-from types import ModuleType
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
-from pitbench import cli
+from pitbench import cli, usb_ports
+from pitbench.addresses import Target
 from pitbench.commands import do, sim
 from pitbench.deadline import Deadline
 from pitbench.errors import PitbenchError
 from pitbench.event_watch import EventWatch
+from pitbench.image import KINDS
 from pitbench.link import LinkClient
 from pitbench.transport import open_transport
 from pitbench.virtual import VirtualBoard
@@ -42,6 +50,17 @@ def test_an_error_is_one_sentence_and_two(greet: ModuleType, capsys: pytest.Capt
     assert capsys.readouterr().err == "pitbench: It broke. Mend it.\n"
 
 
+def test_a_file_that_cannot_be_used_is_a_sentence_and_a_program_error_is_not(
+    greet: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    greet.__dict__["run"] = lambda args: (tmp_path / "nowhere" / "x").write_text("")
+    assert cli.main(["greet", "x"]) == 2
+    assert capsys.readouterr().err.startswith(f"pitbench: {tmp_path / 'nowhere' / 'x'} can't be used: No such file")
+    greet.__dict__["run"] = lambda args: os.close(9999)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        cli.main(["greet", "x"])
+
+
 def test_an_unknown_command_gets_the_choices(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["simm"]) == 2
     assert "do, " in capsys.readouterr().err
@@ -60,6 +79,18 @@ def test_an_unknown_device_gets_the_choices(command: list[str], capsys: pytest.C
 def test_do_prints_json(board: VirtualBoard, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["do", "--link", board.link_path, "insert", "usd20"]) == 0
     assert json.loads(capsys.readouterr().out)["item"]["worth"] == 2000
+
+
+@pytest.mark.parametrize("words", [["do", "--link", "usb:E67", "status"], ["kiosk", "--wire", "usb:E67"]])
+def test_a_port_may_be_named_by_its_usb_serial_number(
+    words: list[str], board: VirtualBoard, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [SimpleNamespace(serial_number="E66", device=board.link_path, location="1-1")]
+    monkeypatch.setattr(usb_ports.list_ports, "comports", lambda: rows)
+    assert cli.main(words) == 2
+    assert "No USB serial port has the serial number E67. Plugged in now: E66." in capsys.readouterr().err
+    assert cli.main(["do", "--link", "usb:E66", "hello"]) == 0
+    assert json.loads(capsys.readouterr().out)["device"] == "double"
 
 
 def test_do_says_a_refusal(board: VirtualBoard, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,10 +121,81 @@ def test_news_of_a_board(board: VirtualBoard) -> None:
     assert "power on" in watch.news()[0]
 
 
+def test_without_events_sim_never_opens_the_link(board: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = EventWatch(board, events=False)
+    with open_transport(board.link_path) as transport:
+        link = LinkClient(transport)
+        link.reconnect(Deadline(5))
+        monkeypatch.setattr("pitbench.event_watch.open_transport", None)
+        assert watch.news() == []
+        assert link.do("status")
+    board.cut()
+    assert watch.news() == ["power off: the ports stay, and are silent"]
+
+
+def test_sim_of_a_release_image_does_not_advise_what_only_a_bench_image_does() -> None:
+    assert set(sim.EXAMPLE) == set(KINDS)
+    assert "insert" not in sim.EXAMPLE["release"]
+
+
+MUTE = "import time\nwhile True:\n    time.sleep(1)\n"
+
+
+def test_a_mute_board_is_said_with_its_console(
+    make_board: Callable[[str], VirtualBoard], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sim, "START_S", 0.6)
+    board = make_board(MUTE)
+    assert (
+        sim.trouble_of(board) == f"The board is mute: it answers nothing on its link. Its console is {board.console}."
+    )
+
+
+def test_an_inoperable_board_is_said_with_its_console(board: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sim.trouble_of(board) == ""
+    monkeypatch.setattr(LinkClient, "reconnect", lambda *_: {"inoperable": "extra file /image/x"})
+    said = f"The board is inoperable: extra file /image/x. Its console is {board.console}."
+    assert sim.trouble_of(board) == said
+
+
+@pytest.mark.parametrize("words", [["sim", "bill-acceptor"], ["kiosk", "--wire", "WIRE"]])
+def test_ctrl_c_ends_a_command_quietly(board: VirtualBoard, tmp_path: Path, words: list[str]) -> None:
+    command = [sys.executable, "-m", "pitbench", *(board.wire_path if word == "WIRE" else word for word in words)]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout
+    assert process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(10) == 130
+    assert process.stderr
+    assert process.stderr.read() == ""
+
+
 def test_sim_leaves_the_link_to_others(board: VirtualBoard) -> None:
     watch = EventWatch(board)
     with open_transport(board.link_path):
         assert watch.news() == []
+
+
+def test_sim_starts_the_board_of_its_target_and_says_the_rung(
+    board: VirtualBoard, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str | None] = []
+    image = SimpleNamespace(kind="bench", revision="r1", crc=0xC0DE)
+    monkeypatch.setattr(sim, "build_image", lambda *what, **more: image)
+    monkeypatch.setattr(sim, "board_of", lambda target: "rp2040-emulated")
+    monkeypatch.setattr(sim, "keep_up", lambda *what: None)
+
+    def made(target: Target, root: Path, put: object) -> object:
+        asked.append(target.interpreter)
+        assert put is image
+        return nullcontext(board)
+
+    monkeypatch.setattr(sim, "make_board", made)
+    assert cli.main(["sim", "bill-acceptor", "--target", "emu:"]) == 0
+    assert asked == ["emu"]
+    assert f"runs on {board.interpreter.kind}: (" in capsys.readouterr().out
 
 
 def test_sim_obeys_what_is_typed(

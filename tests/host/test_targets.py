@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 from double_root import lay_root
-from pitbench import addresses
+from pitbench import usb_ports
 from pitbench.addresses import Target, parse_target, port_of
-from pitbench.errors import NotBuilt, PitbenchError, UnknownName
+from pitbench.errors import BeyondRig, PitbenchError, UnknownName
 from pitbench.targets import Board, NotOneBoard, open_target, prove_same_board
 from pitbench.trace import Trace
 from pitbench.transport import PortAbsent, PortBusy
@@ -39,12 +39,14 @@ def test_real_targets(text: str, link: str, wire: str) -> None:
     assert parse_target(text) == Target(text, False, None, link, wire)
 
 
-def test_the_emulated_board_is_not_built() -> None:
-    with pytest.raises(NotBuilt, match="not built in this version"):
-        parse_target("emu:rp2.uf2")
+@pytest.mark.parametrize(
+    ("text", "uf2"), [("emu", ""), ("emu:", ""), ("emu:rp2.uf2", "rp2.uf2"), ("emu:/a/b.uf2", "/a/b.uf2")]
+)
+def test_emulated_targets(text: str, uf2: str) -> None:
+    assert parse_target(text) == Target(text, True, "emu", uf2=uf2)
 
 
-@pytest.mark.parametrize("text", ["", "pico", "unix:x"])
+@pytest.mark.parametrize("text", ["", "pico", "unix:x", "emulator", "emulator:", "emux"])
 def test_an_unknown_target_gets_the_choices(text: str) -> None:
     with pytest.raises(UnknownName, match="unix:, wasm:"):
         parse_target(text)
@@ -61,8 +63,8 @@ def test_a_target_without_a_wire_is_said() -> None:
 
 
 def test_usb_ports_are_found_by_serial_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    ports = [SimpleNamespace(serial_number="E66", device="/dev/ttyACM7")]
-    monkeypatch.setattr(addresses.list_ports, "comports", lambda: ports)
+    ports = [SimpleNamespace(serial_number="E66", device="/dev/ttyACM7", location="1-1")]
+    monkeypatch.setattr(usb_ports.list_ports, "comports", lambda: ports)
     assert port_of("usb:E66") == "/dev/ttyACM7"
     with pytest.raises(PitbenchError, match="Plugged in now: E66"):
         port_of("usb:E67")
@@ -110,7 +112,7 @@ def test_a_real_port_is_a_board_whose_power_we_cannot_cut(make_board) -> None:
     with open_target(f"{virtual.link_path},wire={virtual.wire_path}") as board:
         assert board.rung == "board"
         assert "C0DE" in prove_same_board(board)
-        with pytest.raises(NotBuilt):
+        with pytest.raises(BeyondRig, match="can't cut"):
             board.cut()
 
 

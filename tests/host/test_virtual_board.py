@@ -124,7 +124,7 @@ def test_a_crash_is_counted_and_seen(board: VirtualBoard, link: LinkClient) -> N
     ready(link)
     with pytest.raises(BoardRebooted):
         link.do_within(0.1, "die")
-    assert link.identity["reset"] == "crash"
+    assert link.identity["reset"] == "died"
     assert board.crashes == 1
     assert "status 7" in board.console.read_text()
 
@@ -135,7 +135,7 @@ def test_a_board_that_only_crashes_is_left_off(make_board: Callable[..., Virtual
     assert board.gave_up
     console = board.console.read_text()
     assert "ZeroDivisionError" in console
-    assert console.count("cause crash") == board.crashes - 1
+    assert console.count("cause died") == board.crashes - 1
 
 
 def test_a_main_that_returns_is_a_crash(make_board: Callable[..., VirtualBoard]) -> None:

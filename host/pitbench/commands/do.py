@@ -12,13 +12,14 @@ import argparse
 import json
 from typing import Any
 
+from pitbench.addresses import port_of
 from pitbench.deadline import Deadline
 from pitbench.errors import PitbenchError
 from pitbench.items import item_named, item_names
 from pitbench.link import LinkClient
 from pitbench.patience import open_when_free
 
-# `pitbench sim` looks into the board now and then through the same port: it is free again at once.
+# `pitbench sim --events` looks into the board now and then through the same port: it is free again at once.
 BUSY_S = 3.0
 
 
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = __doc__
     parser.epilog = f"insert takes: {', '.join(item_names())}; a note fed another way is usd20@1 to usd20@3"
-    parser.add_argument("--link", required=True, metavar="PORT", help="link port of the board, path or URL")
+    parser.add_argument("--link", required=True, metavar="PORT", help="the board's link: path, usb:SERIAL or URL")
     parser.add_argument("--timeout", type=float, default=2.0, help="seconds for each reply (default: 2)")
     parser.add_argument("op", help="hello, status, meters, events, insert, …")
     parser.add_argument("args", nargs="*", metavar="key=value", help="values are JSON where they can be")
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     asked = arguments(args.op, args.args)
-    with open_when_free(args.link, Deadline(BUSY_S)) as transport:
+    with open_when_free(port_of(args.link), Deadline(BUSY_S)) as transport:
         link = LinkClient(transport, args.timeout)
         identity = link.hello()
         answer = identity if args.op == "hello" else link.do(args.op, **asked)

@@ -1,27 +1,93 @@
-"""Build the image of a device into a folder laid out as a board's file system."""
+"""Build the image of a device: a folder, one UF2 file with MicroPython in it, or a file system alone.
+
+pitbench image bill-acceptor                               folder laid out as the board's file system
+pitbench image uf2 bill-acceptor --board rpi-pico          UF2 to drop on the board's drive, MicroPython included
+pitbench image littlefs bill-acceptor --board BOARD        file system alone, for esptool, picotool and their kind
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
+from pitbench.board_facts import board_facts
+from pitbench.combined import combined_uf2, refuse_board_without_uf2
 from pitbench.devices import device_named
-from pitbench.image import KINDS, build_image
+from pitbench.errors import UnknownName
+from pitbench.image import KINDS, Image, build_image
+from pitbench.littlefs_image import geometry, make_filesystem
+from pitbench.uf2 import find_uf2
+
+FORMS = ("folder", "uf2", "littlefs")
+USUAL_BOARD = {"folder": "unix", "uf2": "rpi-pico", "littlefs": "rpi-pico"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("device", help="bill-acceptor")
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description = __doc__
+    parser.add_argument("words", nargs="+", metavar="[folder|uf2|littlefs] DEVICE", help="form, device: bill-acceptor")
     parser.add_argument("--kind", choices=KINDS, default="bench", help="release has no bench code (default: bench)")
-    parser.add_argument("--board", default="unix", help="board whose facts go into the boot block (default: unix)")
-    parser.add_argument("--out", type=Path, help="folder to fill (default: build/DEVICE-KIND-BOARD)")
+    parser.add_argument(
+        "--board", help="board whose facts go into the boot block (default: unix, for uf2 and littlefs rpi-pico)"
+    )
+    parser.add_argument(
+        "--uf2",
+        type=Path,
+        metavar="MICROPYTHON.uf2",
+        help="make a UF2 with this MicroPython (default: $PITBENCH_UF2, else the newest in the cache folder)",
+    )
+    parser.add_argument("--out", type=Path, help="folder or file to write (default: build/DEVICE-KIND-BOARD…)")
 
 
 def run(args: argparse.Namespace) -> int:
-    device = device_named(args.device)
-    out = args.out or Path("build") / f"{device}-{args.kind}-{args.board}"
-    image = build_image(device, args.kind, out, board=args.board)
+    form, device = _form_and_device(args.words, args.uf2)
+    board = args.board or USUAL_BOARD[form]
+    if form == "uf2":
+        refuse_board_without_uf2(board_facts(board))
+    folder = Path("build") / f"{device}-{args.kind}-{board}"
+    image = build_image(device, args.kind, args.out if args.out and form == "folder" else folder, board=board)
     print(f"{device} {image.kind} image for {image.board}, revision {image.revision}")
     print(f"signature {image.crc:04x}")
     print(f"sha256    {image.digest}")
-    print(f"files     {len(image.files)} in {out}")
+    print(f"files     {len(image.files)} in {image.folder}")
+    if form != "folder":
+        _WRITERS[form](image, args.out or folder.with_name(folder.name + _SUFFIX[form]), args.uf2)
     return 0
+
+
+def _form_and_device(words: list[str], uf2: Path | None) -> tuple[str, str]:
+    *forms, device = words
+    form = forms[0] if forms else "uf2" if uf2 else "folder"
+    if form not in FORMS or len(forms) > 1:
+        raise UnknownName("form of an image", " ".join(forms), list(FORMS))
+    return form, device_named(device)
+
+
+def _write_uf2(image: Image, out: Path, uf2: Path | None) -> None:
+    facts = board_facts(image.board)
+    micropython = uf2 or find_uf2(str(facts.get("micropython", "RPI_PICO")))
+    content = combined_uf2(micropython, image, facts)
+    _write(out, content)
+    print(f"uf2       {out}, {len(content)} bytes, with {micropython.name}")
+    print("Hold BOOTSEL while you plug the board in, and drop this file on the drive that appears; /data starts empty.")
+
+
+def _write_littlefs(image: Image, out: Path, uf2: Path | None) -> None:
+    facts = board_facts(image.board)
+    content, offset = make_filesystem(image.files, facts), geometry(facts).offset
+    _write(out, content)
+    print(f"littlefs  {out}, {len(content)} bytes")
+    print(f"It belongs at {offset:#x} in the flash of a board that has MicroPython already.")
+    if facts["flash"] == "esptool":
+        print(f"  esptool --port PORT write_flash {offset:#x} {out}")
+    print("This empties the board's /data; `pitbench flash` keeps it.")
+
+
+def _write(out: Path, content: bytes) -> None:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_bytes(content)
+
+
+_SUFFIX = {"uf2": ".uf2", "littlefs": ".littlefs.bin"}
+_WRITERS: dict[str, Callable[[Image, Path, Path | None], None]] = {"uf2": _write_uf2, "littlefs": _write_littlefs}

@@ -8,6 +8,8 @@ import threading
 import time
 from pathlib import Path
 
+from pitbench.addresses import port_of
+from pitbench.errors import EXIT_INTERRUPTED
 from pitbench.kiosk.events import KioskEvent
 from pitbench.kiosk.journal import Journal
 from pitbench.kiosk.kiosk import Kiosk
@@ -21,7 +23,7 @@ from pitbench.transport import ID003_FRAMING, open_transport
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--wire", required=True, metavar="PATH", help="port of the acceptor, path or URL")
+    parser.add_argument("--wire", required=True, metavar="PORT", help="the acceptor's: path, usb:ADAPTER or URL")
     parser.add_argument("--journal", type=Path, default=Path("kiosk.journal"), help="the kiosk's journal (%(default)s)")
     parser.add_argument("--take", type=_values, metavar="1,5,20", help="notes to take, in whole units; all by default")
     parser.add_argument("--vouchers", type=Path, metavar="FILE", help='vouchers as JSON, {"number": cents}')
@@ -32,18 +34,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run until Ctrl-C or the time is up; print every event and, at the end, credits and disputes. Returns 0."""
+    """Run until Ctrl-C or the time is up; print every event and, at the end, credits and disputes.
+
+    Returns 0, or 130 after Ctrl-C.
+    """
     stop = _stop_event()
     until = None if args.seconds is None else time.monotonic() + args.seconds
     policy, settings = _policy(args), HostSettings(interrupt=args.interrupt)
-    with open_transport(args.wire, name="wire", framing=ID003_FRAMING) as wire:
+    with open_transport(port_of(args.wire), name="wire", framing=ID003_FRAMING) as wire:
         kiosk = Kiosk(Journal(args.journal), policy, settings)
         try:
             pump(kiosk, wire, _print, lambda: not stop.is_set() and (until is None or time.monotonic() < until))
         finally:
             kiosk.close()
     _print_balance(kiosk)
-    return 0
+    return EXIT_INTERRUPTED if stop.is_set() else 0
 
 
 def _values(text: str) -> frozenset[int]:

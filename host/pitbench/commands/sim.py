@@ -1,6 +1,7 @@
-"""Start a virtual board and keep it up: two ports that any program may open.
+"""Start a virtual or emulated board and keep it up: two ports that any program may open.
 
-Type `cut`, `power` or `quit`; Ctrl-C ends it too.
+Type `cut`, `power` or `quit`; Ctrl-C ends it too. Both ports are yours: nothing else opens them, unless you ask for
+`--events`, which looks into the board over its link three times a second.
 """
 
 from __future__ import annotations
@@ -14,23 +15,29 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from pitbench.addresses import parse_target
+from pitbench.deadline import Deadline
 from pitbench.devices import device_named
 from pitbench.errors import PitbenchError
 from pitbench.event_watch import EventWatch
-from pitbench.image import KINDS, build_image, install
-from pitbench.targets import board_of
-from pitbench.virtual import VirtualBoard, find_interpreter
+from pitbench.image import KINDS, build_image
+from pitbench.link import LinkClient, LinkTimeout
+from pitbench.targets import board_of, make_board
+from pitbench.transport import open_transport
+from pitbench.virtual import VirtualBoard
 
 LOOK_EVERY_S = 0.3
+START_S = 5.0
+# A release image has no bench, and takes no paper from it.
+EXAMPLE = {"bench": "insert usd20", "release": "meters"}
 USAGE = """\
-{device} ({kind} image {revision}, signature {crc:04x}) runs on {interpreter}.
+{device} ({kind} image {revision}, signature {crc:04x}) runs on {rung} ({interpreter}).
 
   link  {link}   for the bench: JSON lines
   wire  {wire}   for a host: ID-003, 9600 8E1
 
 Try, in another window:
   pitbench do --link {link} status
-  pitbench do --link {link} insert usd20
+  pitbench do --link {link} {example}
   pitbench do --link {link} events
 Point a kiosk or slot machine at the wire. Type here: cut (power off), power (on again), quit.
 """
@@ -38,9 +45,12 @@ Point a kiosk or slot machine at the wire. Type here: cut (power off), power (on
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("device", help="bill-acceptor")
-    parser.add_argument("--target", default="virtual", help="virtual (default), unix: or wasm:")
+    parser.add_argument("--target", default="virtual", help="virtual (default), unix:, wasm: or emu:")
     parser.add_argument("--kind", choices=KINDS, default="bench", help="image kind (default: bench)")
     parser.add_argument("--folder", type=Path, help="keep the board here (default: a temporary folder)")
+    parser.add_argument(
+        "--events", action="store_true", help="print the board's events too; then leave its link to pitbench do"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -51,26 +61,38 @@ def run(args: argparse.Namespace) -> int:
     with ExitStack() as held:
         folder = args.folder or Path(held.enter_context(tempfile.TemporaryDirectory(prefix="pitbench-sim-")))
         image = build_image(device, args.kind, folder / "image", board=board_of(target))
-        install(image, folder / "board")
-        board = held.enter_context(VirtualBoard(folder / "board", find_interpreter(target.interpreter)))
+        board = held.enter_context(make_board(target, folder / "board", image))
+        trouble = trouble_of(board)
         words = {"device": device, "kind": image.kind, "revision": image.revision, "crc": image.crc}
-        ports = {"link": board.link_path, "wire": board.wire_path, "interpreter": board.interpreter.source}
+        ports = {"link": board.link_path, "wire": board.wire_path}
+        ports |= {"rung": f"{board.interpreter.kind}:", "interpreter": board.interpreter.source}
+        ports["example"] = EXAMPLE[image.kind]
         print(USAGE.format(**words, **ports), flush=True)
-        keep_up(board)
+        if trouble:
+            print(trouble, flush=True)
+        keep_up(board, args.events)
     return 0
 
 
-def keep_up(board: VirtualBoard) -> None:
+def trouble_of(board: VirtualBoard) -> str:
+    """A sentence about a board that is mute or inoperable, "" for a sound one. Asked before anybody knows its ports."""
+    try:
+        with open_transport(board.link_path) as transport:
+            link, deadline = LinkClient(transport, clock=board.clock), Deadline(START_S, board.clock)
+            why = link.reconnect(deadline, lambda: not board.alive).get("inoperable")
+    except LinkTimeout:
+        return f"The board is mute: it answers nothing on its link. Its console is {board.console}."
+    return f"The board is inoperable: {why}. Its console is {board.console}." if why else ""
+
+
+def keep_up(board: VirtualBoard, events: bool) -> None:
     """Print what happens to a board, and obey what is typed, until `quit` or Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    watch = EventWatch(board)
-    try:
-        while obey(board, _typed()):
-            board.freshen_ports()
-            for line in watch.news():
-                print(line, flush=True)
-    except KeyboardInterrupt:
-        print("ended", flush=True)
+    watch = EventWatch(board, events)
+    while obey(board, _typed()):
+        board.freshen_ports()
+        for line in watch.news():
+            print(line, flush=True)
 
 
 def obey(board: VirtualBoard, word: str) -> bool:
