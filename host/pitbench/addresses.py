@@ -1,7 +1,8 @@
 """Where a board is, by a string that a person types.
 
-`virtual` (chosen by itself), `unix:`, `wasm:`, `/dev/ttyACM0,wire=/dev/ttyUSB0`, `usb:SERIAL,wire=usb:ADAPTER`,
-any pyserial URL. Whatever it is, `pitbench.targets` opens it.
+`virtual` (chosen by itself), `unix:`, `wasm:`, `emu:` or `emu:FILE.uf2`, `/dev/ttyACM0,wire=/dev/ttyUSB0`,
+`usb:SERIAL,wire=usb:ADAPTER`, any pyserial URL. Whatever it is, `pitbench.targets` opens it. A real board may have more
+around it: `rig=PORT` is the line on which its rig talks to it, `power=hub` says that its USB hub may cut its supply.
 """
 
 from __future__ import annotations
@@ -9,15 +10,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from serial.tools import list_ports
-
-from pitbench.errors import NotBuilt, PitbenchError, UnknownName
+from pitbench.errors import PitbenchError, UnknownName
+from pitbench.usb_ports import port_of_serial
 
 VIRTUAL_RUNGS = {"virtual": None, "unix": "unix", "wasm": "wasm"}
+EMULATED = "emu"
+USB = "usb:"
+HUB = "hub"
+OPTIONS = ("wire=PORT", "rig=PORT", "power=hub")
 SHAPES = [
     "virtual",
     "unix:",
     "wasm:",
+    "emu:",
     "/dev/ttyACM0,wire=/dev/ttyUSB0",
     "usb:SERIAL,wire=usb:ADAPTER",
     "a pyserial URL",
@@ -32,8 +37,11 @@ class Target:
     Args:
         text: what the person typed.
         virtual: whether the board is started by the bench.
-        interpreter: kind asked for on a virtual board, None: the best there is.
+        interpreter: kind asked for on a virtual board, None: the best there is; "emu" is an emulated board.
+        uf2: MicroPython of an emulated board, "": the one that is found.
         link, wire: ports of a real board, as typed; "" on a virtual one.
+        rig: port of the rig's lines around a real board, "": there are none.
+        power: what switches a real board's supply, "hub" or "".
     """
 
     text: str
@@ -41,12 +49,16 @@ class Target:
     interpreter: str | None = None
     link: str = ""
     wire: str = ""
+    uf2: str = ""
+    rig: str = ""
+    power: str = ""
 
 
 def parse_target(text: str) -> Target:
-    """The target that a person typed. Raises UnknownName with the right choices, NotBuilt, PitbenchError."""
-    if text.startswith("emu"):
-        raise NotBuilt("The emulated board (emu:)", "Use unix: or wasm:, or a real board's port.")
+    """The target that a person typed. Raises UnknownName with the right choices, PitbenchError."""
+    kind, colon, file = text.partition(":")
+    if kind == EMULATED and (colon or not file):
+        return Target(text, True, EMULATED, uf2=file)
     name = text.removesuffix(":")
     if name in VIRTUAL_RUNGS:
         return Target(text, True, VIRTUAL_RUNGS[name])
@@ -56,26 +68,28 @@ def parse_target(text: str) -> Target:
 
 
 def _real(text: str) -> Target:
-    link, *options = text.split(",")
-    wire = ""
-    for option in options:
-        key, _, value = option.partition("=")
-        if key != "wire" or not value:
-            raise UnknownName("target option", option, ["wire=PORT"])
-        wire = value
-    if not wire:
+    link, *words = text.split(",")
+    options = dict(_option(word) for word in words)
+    if "wire" not in options:
         # Tunnelling the wire over the link comes with boards that have one port only.
         raise PitbenchError(f"The target {text} names no wire port.", f"Write {text},wire=PORT.")
-    return Target(text, False, None, link, wire)
+    if "power" in options and not link.startswith(USB):
+        raise PitbenchError(
+            f"The target {text} doesn't say which board hangs on the hub.", "Write usb:SERIAL for its link."
+        )
+    return Target(text, False, None, link, **options)
+
+
+def _option(word: str) -> tuple[str, str]:
+    key, _, value = word.partition("=")
+    known = key in ("wire", "rig") or (key, value) == ("power", HUB)
+    if not known or not value:
+        raise UnknownName("target option", word, list(OPTIONS))
+    return key, value
 
 
 def port_of(place: str) -> str:
     """The path or URL of a port; `usb:SERIAL` is looked up, as a board's path changes. Raises PitbenchError."""
-    if not place.startswith("usb:"):
+    if not place.startswith(USB):
         return place
-    wanted = place.removeprefix("usb:")
-    found = {port.serial_number: port.device for port in list_ports.comports() if port.serial_number}
-    if wanted in found:
-        return str(found[wanted])
-    here = ", ".join(sorted(found)) or "none"
-    raise PitbenchError(f"No USB serial port has the serial number {wanted}.", f"Plugged in now: {here}.")
+    return port_of_serial(place.removeprefix(USB))

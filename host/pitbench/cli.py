@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-from pitbench.errors import PitbenchError, UnknownName
+from pitbench.errors import EXIT_ERROR, EXIT_INTERRUPTED, PitbenchError, UnknownName
 
 GROUP = "pitbench.commands"
 # One row a command: name, module.
@@ -23,9 +23,12 @@ COMMANDS = {
     "do": "pitbench.commands.do",
     "image": "pitbench.commands.image",
     "kiosk": "pitbench.commands.kiosk",
+    "boards": "pitbench.commands.boards",
+    "flash": "pitbench.commands.flash",
+    "monitor": "pitbench.commands.monitor",
+    "power": "pitbench.commands.power",
+    "wiring": "pitbench.commands.wiring",
 }
-EXIT_ERROR = 2
-EXIT_INTERRUPTED = 130
 
 
 def all_commands() -> dict[str, str]:
@@ -45,9 +48,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output left (`| head`): nothing more to say, not even when Python flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _reader_left()
+    except OSError as error:
+        # A file that the person named, or a full disk; anything else is a program error and shows where.
+        if error.filename is None:
+            raise
+        print(f"pitbench: {error.filename} can't be used: {error.strerror}. Name another place.", file=sys.stderr)
         return EXIT_ERROR
+
+
+def _reader_left() -> int:
+    """The reader of our output left (`| head`): nothing more to say, not even when Python flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return EXIT_ERROR
 
 
 def _run(words: list[str]) -> int:

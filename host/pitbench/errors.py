@@ -1,5 +1,8 @@
 """The one error a person sees: what happened, and what to do about it."""
 
+EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130
+
 
 class PitbenchError(Exception):
     """Base of every error that pitbench raises on purpose.
@@ -20,6 +23,13 @@ class UnknownName(PitbenchError):
 
     def __init__(self, kind: str, name: str, choices: list[str]) -> None:
         super().__init__(f"There is no {kind} '{name}'.", f"Choose from: {', '.join(choices)}.")
+
+
+class BeyondRig(PitbenchError):
+    """Something that the rig around this target can't do: no fault of its, nor of the device."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"The rig of this target can't {what}.", remedy)
 
 
 class NotBuilt(PitbenchError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pitbench.errors import PitbenchError
 from pitbench.link import LinkClient
 from pitbench.transport import open_transport
@@ -11,23 +13,30 @@ REPLY_S = 0.5
 
 
 class EventWatch:
-    """Looks into a board now and then; holds its link only for that moment, so that others can use it."""
+    """Looks at a board now and then.
 
-    def __init__(self, board: VirtualBoard) -> None:
+    Args:
+        events: whether to look into it over its link too. It is held only for that moment, but each look opens a
+            session of its own, which ends that of a program that keeps one.
+    """
+
+    def __init__(self, board: VirtualBoard, events: bool = True) -> None:
         self._board = board
+        self._asks = events
         self._boots, self._crashes, self._alive = 1, 0, True
         self._inoperable: str | None = None
         self._place: tuple[int | None, int] = (None, 0)
 
     def news(self) -> list[str]:
         """Lines about what happened since the last call."""
-        return [*self._power(), *(self._events() if self._board.alive else [])]
+        return [*self._power(), *(self._events() if self._asks and self._board.alive else [])]
 
     def _power(self) -> list[str]:
         lines = []
         board = self._board
         if board.crashes != self._crashes:
-            lines.append(f"crash: read {board.console}")
+            said = "it stays off" if board.gave_up else "it was started again"
+            lines.append(f"the interpreter died, and {said}: read {board.console}")
         if board.alive != self._alive:
             lines.append("power on" if board.alive else "power off: the ports stay, and are silent")
         elif board.boots != self._boots:
@@ -53,12 +62,14 @@ class EventWatch:
         events = page["events"]
         self._place = (boot, events[-1][0] if events else after)
         gap = ["… some events were missed"] if page.get("gap") else []
-        return gap + [f"{t / 1000:10.3f} s  {what} {_shown(detail)}".rstrip() for _, t, what, detail in events]
+        return gap + [event_line(event) for event in events]
 
     def _refusal(self, why: str) -> list[str]:
         before, self._inoperable = self._inoperable, why
         return [] if why == before else [f"inoperable: {why}"]
 
 
-def _shown(detail: object) -> str:
-    return "" if detail is None else str(detail)
+def event_line(event: list[Any]) -> str:
+    """One event [number, milliseconds, what, detail] for a person."""
+    _, t, what, detail = event
+    return f"{t / 1000:10.3f} s  {what} {'' if detail is None else detail}".rstrip()

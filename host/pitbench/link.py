@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ import crcmod.predefined  # type: ignore[import-untyped]
 
 from pitbench.deadline import Deadline
 from pitbench.errors import PitbenchError
-from pitbench.transport import Transport
+from pitbench.transport import Transport, TransportGone
 
 REQUEST_LIMIT = 240
 REPLY_LIMIT = 1024
@@ -58,6 +59,11 @@ class BoardRebooted(PitbenchError):
         self.before = before
         self.boot = identity.get("boot")
         self.reset = identity.get("reset")
+
+    @property
+    def by_program_error(self) -> bool:
+        """Whether its own firmware failed: it marked that before it reset itself."""
+        return self.reset == "crash"
 
 
 class DamagedLine(ValueError):
@@ -104,14 +110,18 @@ class LinkClient:
     Args:
         transport: the link port.
         timeout: seconds allowed for each reply; a lost one is asked for `RETRIES` times more.
+        clock: what these seconds are measured by; a board that runs slower than the wall hands in its own.
     """
 
-    def __init__(self, transport: Transport, timeout: float = 2.0) -> None:
+    def __init__(self, transport: Transport, timeout: float = 2.0, clock: Callable[[], float] = time.monotonic) -> None:
         self.transport = transport
+        self._clock = clock
         self.timeout = timeout
         self.identity: dict[str, Any] = {}
         self.damaged_lines = 0
         self.retries = 0
+        # Asked when the port went away under a request: whether it is there again, open.
+        self.come_back: Callable[[], bool] = lambda: False
         self._splitter = LineSplitter()
         self._lines: list[bytes] = []
         self._last_id = 0
@@ -152,7 +162,11 @@ class LinkClient:
         number = self._last_id + 1
         line = _request_line(op, {"id": number, "do": op, **args})
         self._last_id = number
-        reply = self._exchange(op, line, number, seconds, RETRIES)
+        try:
+            reply = self._exchange(op, line, number, seconds, RETRIES)
+        except TransportGone:
+            self._look_for_a_restart(op)
+            raise
         return self._result(op, reply)
 
     def close(self) -> None:
@@ -174,6 +188,12 @@ class LinkClient:
         self._splitter = LineSplitter()
         self._lines.clear()
 
+    def _look_for_a_restart(self, op: str) -> None:
+        """A USB port goes away with each restart of its board. Raises BoardRebooted when that was it."""
+        self._session_open = False
+        if self.come_back():
+            self._open_session(op)
+
     def _open_session(self, op: str) -> None:
         before = self.boot
         first = not self.identity
@@ -193,7 +213,7 @@ class LinkClient:
         for attempt in range(1 + retries):
             self.retries += attempt > 0
             self.transport.write(line)
-            reply = self._await_reply(number, Deadline(seconds), session)
+            reply = self._await_reply(number, Deadline(seconds, self._clock), session)
             if reply is not None:
                 return reply
         self._session_open = False

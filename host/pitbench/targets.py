@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import tempfile
+import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from pitbench import image as images
-from pitbench.addresses import Target, parse_target, port_of
+from pitbench.addresses import EMULATED, Target, parse_target
 from pitbench.deadline import Deadline
-from pitbench.errors import NotBuilt, PitbenchError
+from pitbench.errors import BeyondRig, PitbenchError
+from pitbench.found_port import FoundPort
 from pitbench.link import LinkClient, LinkTimeout
 from pitbench.protocols import id003
-from pitbench.transport import ID003_FRAMING, TraceSink, Transport, open_transport
+from pitbench.real_rig import VIRTUAL_ONLY, RealRig, open_rig
+from pitbench.transport import ID003_FRAMING, LINK_FRAMING, TraceSink, Transport, TransportGone, open_transport
+from pitbench.uf2 import find_uf2, read_uf2
 from pitbench.virtual import VirtualBoard, find_interpreter
 from pitbench.virtual.board import NOTE_MARK
 
 __all__ = ["Board", "NotOneBoard", "Target", "board_of", "open_target", "parse_target", "prove_same_board"]
 
 READY_S = 20.0
+# A board that restarted by itself has its USB port back within this time.
+BACK_S = 10.0
 WIRE_ANSWER_S = 1.0
+WIRE_BITS = 11
 REAL_RUNG = "board"
+EMULATED_BOARD = "rp2040-emulated"
+START_OVER = "start_over"
+# How power is cut, for the report.
+CUTS = {"unix": "process killed", "wasm": "process killed", "emu": "emulated chip's power"}
 
 
 class NotOneBoard(PitbenchError):
@@ -33,44 +45,146 @@ class Board:
 
     Args:
         target: where it is.
-        rung: what it stands on, for the report: "unix", "wasm" or "board".
+        rung: what it stands on, for the report: "unix", "wasm", "emu" or "board".
         link: client of its link, session open.
         wire: its second port, as a slot machine would hold it.
         virtual: its supervisor, None on a real board.
+        real: what stands around a real board, None on a virtual one.
     """
 
     def __init__(
-        self, target: Target, rung: str, link: LinkClient, wire: Transport, virtual: VirtualBoard | None = None
+        self,
+        target: Target,
+        rung: str,
+        link: LinkClient,
+        wire: Transport,
+        virtual: VirtualBoard | None = None,
+        real: RealRig | None = None,
     ) -> None:
         self.target = target
         self.rung = rung
         self.link = link
         self.wire = wire
         self.virtual = virtual
+        self.real = real
         self._held = ExitStack()
+        if virtual is None:
+            link.come_back = self._ports_are_back
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Seconds by which to measure waits: an emulated board's own, which goes slower than the wall."""
+        return self.virtual.clock if self.virtual else time.monotonic
+
+    @property
+    def byte_ms(self) -> float:
+        """Time that one byte takes on the wire, in ms: start, 8 data, parity and stop bit; none on a pty alone."""
+        is_pty = self.virtual is not None and self.rung != EMULATED
+        return 0.0 if is_pty else 1000 * WIRE_BITS / ID003_FRAMING.baud
 
     @property
     def identity(self) -> dict[str, Any]:
         """What the board last said of itself in hello."""
         return self.link.identity
 
+    @property
+    def rig(self) -> VirtualBoard | RealRig:
+        """What cuts its power and sets its sensors. Raises BeyondRig where nothing does."""
+        rig = self.virtual or self.real
+        if rig is None:
+            raise BeyondRig("cut the board's power", "Name it in the target: rig=PORT,power=hub.")
+        return rig
+
+    @property
+    def has_power(self) -> bool:
+        """Whether it has power, as far as its rig took it away."""
+        rig = self.virtual or self.real
+        return rig is None or rig.alive
+
+    @property
+    def supervisor(self) -> VirtualBoard:
+        """The supervisor of a virtual board, with its files. Raises BeyondRig on a real one."""
+        if self.virtual is None:
+            raise BeyondRig("reach into the board from outside", VIRTUAL_ONLY)
+        return self.virtual
+
+    @property
+    def cut_kind(self) -> str:
+        """Which kind of power cut its rig makes, for the report; "" where it makes none."""
+        return self.real.cut_kind if self.real else CUTS.get(self.rung, "")
+
     def cut(self) -> None:
-        """Take its power away. Raises NotBuilt on a real board."""
-        self._supervisor().cut()
+        """Take its power away; nothing that was under way arrives. Raises BeyondRig where the rig can't."""
+        self.rig.cut()
+        if self.real:
+            self.wire.flush_input()
 
     def power_on(self, cause: str = "power") -> dict[str, Any]:
-        """Give it power again and wait until it answers; returns its identity. Raises NotBuilt, LinkTimeout."""
-        self._supervisor().power_on(cause)
-        return self.reconnect()
+        """Give it power again and wait until it answers; returns its identity.
+
+        On a real board a cut counts only if its boot counter moved. Raises BeyondRig, LinkTimeout, PitbenchError.
+        """
+        was_off, before = self.real is not None and not self.has_power, self.link.boot
+        self.rig.power_on(cause)
+        identity = self.reconnect()
+        if was_off and identity.get("boot") == before:
+            raise PitbenchError(
+                f"The {self.cut_kind} was switched off and on, and the board's boot counter stayed {before}.",
+                "Look whether something else feeds the board, its wire's adapter perhaps.",
+            )
+        return identity
+
+    def start_over(self) -> dict[str, Any]:
+        """Have a bench image forget all that it keeps, and restart in a new world; returns its new identity.
+
+        Raises LinkError where the image has no bench, LinkTimeout, PitbenchError.
+        """
+        self.link.do(START_OVER)
+        identity = self.reconnect()
+        if identity.get("reset") != START_OVER:
+            raise PitbenchError(
+                f"The board was to start over, and says that it started by '{identity.get('reset')}'.",
+                "Look whether something else resets it.",
+            )
+        return identity
 
     def reconnect(self, seconds: float = READY_S) -> dict[str, Any]:
-        """Wait until it answers after a restart; returns its identity. Raises LinkTimeout, PitbenchError."""
+        """Wait until it answers after a restart, under whatever name its ports then have; returns its identity.
+
+        Raises LinkTimeout, PitbenchError.
+        """
+        deadline = Deadline(seconds, self.clock)
         try:
-            return self.link.reconnect(Deadline(seconds), self._is_hopeless)
+            return self._greeted(deadline)
         except LinkTimeout as error:
             if self.virtual and self._is_hopeless():
                 raise _crash_report(self.virtual) from error
             raise
+
+    def _greeted(self, deadline: Deadline) -> dict[str, Any]:
+        while True:
+            try:
+                return self.link.reconnect(deadline, self._is_hopeless)
+            except TransportGone:
+                if self.virtual or deadline.passed:
+                    raise
+                self._open_again(deadline)
+
+    def _open_again(self, deadline: Deadline) -> None:
+        for port in (self.link.transport, self.wire):
+            again = getattr(port, "open_again", None)
+            if again:
+                again(deadline)
+
+    def _ports_are_back(self) -> bool:
+        """Whether ports that went away under a request are there again: the board restarted, and wasn't unplugged."""
+        if not self.has_power:
+            return False
+        try:
+            self._open_again(Deadline(BACK_S))
+        except PitbenchError:
+            return False
+        return True
 
     def holds(self, held: ExitStack) -> None:
         """Hand it what `close` has to close."""
@@ -88,11 +202,6 @@ class Board:
 
     def _is_hopeless(self) -> bool:
         return self.virtual is not None and not self.virtual.alive
-
-    def _supervisor(self) -> VirtualBoard:
-        if self.virtual is None:
-            raise NotBuilt("Cutting the power of a real board", "Run rules that need it on a virtual board.")
-        return self.virtual
 
 
 def open_target(
@@ -120,28 +229,59 @@ def open_target(
     """
     where = parse_target(target) if isinstance(target, str) else target
     with ExitStack() as held:
-        virtual = held.enter_context(_virtual_board(where, device, kind, image, root, held)) if where.virtual else None
-        link_port = virtual.link_path if virtual else port_of(where.link)
-        wire_port = virtual.wire_path if virtual else port_of(where.wire)
-        link = held.enter_context(open_transport(link_port, name="link", trace=trace))
-        wire = held.enter_context(open_transport(wire_port, name="wire", framing=ID003_FRAMING, trace=trace))
-        rung = virtual.interpreter.kind if virtual else REAL_RUNG
-        board = Board(where, rung, LinkClient(link, timeout), wire, virtual)
-        board.reconnect()
+        if where.virtual:
+            board = _open_virtual(_virtual_board(where, device, kind, image, root, held), where, timeout, trace, held)
+        else:
+            board = _open_real(where, timeout, trace, held)
         board.holds(held.pop_all())
         return board
+
+
+def _open_virtual(
+    virtual: VirtualBoard, where: Target, timeout: float, trace: TraceSink | None, held: ExitStack
+) -> Board:
+    held.enter_context(virtual)
+    link = held.enter_context(open_transport(virtual.link_path, name="link", trace=trace))
+    wire = held.enter_context(open_transport(virtual.wire_path, name="wire", framing=ID003_FRAMING, trace=trace))
+    client = LinkClient(link, timeout, virtual.clock)
+    board = Board(where, virtual.interpreter.kind, client, wire, virtual)
+    board.reconnect()
+    return board
+
+
+def _open_real(where: Target, timeout: float, trace: TraceSink | None, held: ExitStack) -> Board:
+    link = held.enter_context(FoundPort(where.link, "link", LINK_FRAMING, trace))
+    wire = held.enter_context(FoundPort(where.wire, "wire", ID003_FRAMING, trace))
+    board = Board(where, REAL_RUNG, LinkClient(link, timeout), wire)
+    board.reconnect()
+    if where.rig or where.power:
+        board.real = open_rig(where, str(board.identity.get("board")), held)
+    return board
 
 
 def _virtual_board(
     target: Target, device: str, kind: str, image: images.Image | None, root: Path | None, held: ExitStack
 ) -> VirtualBoard:
-    interpreter = find_interpreter(target.interpreter)
     if root is None:
         root = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="pitbench-"))) / "board"
-    if not (root / "boot.py").exists():
-        built = image or images.build_image(device, kind, root.parent / "image", board=interpreter.kind)
-        images.install(built, root)
-    return VirtualBoard(root, interpreter)
+    if not any((root / name).exists() for name in ("boot.py", "flash.bin")):
+        image = image or images.build_image(device, kind, root.parent / "image", board=board_of(target))
+    return make_board(target, root, image)
+
+
+def make_board(target: Target, root: Path, image: images.Image | None = None) -> VirtualBoard:
+    """Return a virtual or emulated board whose flash is in the folder `root`; it is off.
+
+    `image` is put on it, in place of the one there; data of an earlier life are left alone. Raises PitbenchError.
+    """
+    if target.interpreter == EMULATED:
+        # Only here: whoever asks for no emulator waits for none to load.
+        from pitbench.emulated.board import make_emulated
+
+        return make_emulated(root, image, micropython_of(target))
+    if image:
+        images.install(image, root)
+    return VirtualBoard(root, find_interpreter(target.interpreter))
 
 
 def _crash_report(virtual: VirtualBoard) -> PitbenchError:
@@ -155,7 +295,17 @@ def _crash_report(virtual: VirtualBoard) -> PitbenchError:
 def board_of(target: str | Target) -> str:
     """Return the name of the board (`boards/NAME.toml`) that a virtual target is. Raises PitbenchError."""
     where = parse_target(target) if isinstance(target, str) else target
-    return find_interpreter(where.interpreter).kind
+    if where.interpreter != EMULATED:
+        return find_interpreter(where.interpreter).kind
+    micropython_of(where)
+    return EMULATED_BOARD
+
+
+def micropython_of(target: Target) -> Path:
+    """Return the UF2 that an emulated board boots. Raises PitbenchError where there is none, saying how to get one."""
+    path = Path(target.uf2) if target.uf2 else find_uf2()
+    read_uf2(path)
+    return path
 
 
 def prove_same_board(board: Board) -> str:
@@ -178,7 +328,7 @@ def prove_same_board(board: Board) -> str:
 
 
 def _version_over_wire(board: Board) -> str:
-    decoder, deadline = id003.Decoder(), Deadline(WIRE_ANSWER_S)
+    decoder, deadline = id003.Decoder(), Deadline(WIRE_ANSWER_S, board.clock)
     board.wire.flush_input()
     board.wire.write(id003.encode(id003.Command.VERSION))
     while not deadline.passed:

@@ -23,8 +23,12 @@ from pitbench.errors import PitbenchError
 from pitbench.port_holder import holder_of
 from pitbench.virtual.ptys import freshen
 
+# What a port raises that has gone away under a call.
+_LOST: tuple[type[Exception], ...] = (OSError, TypeError, ValueError)
 if sys.platform != "win32":
     import termios
+
+    _LOST += (termios.error,)
 
 TO_BOARD = "to_board"
 FROM_BOARD = "from_board"
@@ -165,7 +169,7 @@ class SerialTransport:
     def read(self, timeout: float) -> bytes:
         try:
             data = self._receive(timeout)
-        except (OSError, TypeError, ValueError) as error:
+        except _LOST as error:
             raise self._gone() from error
         if data and self._trace:
             self._trace(time.monotonic(), self.name, FROM_BOARD, data)
@@ -178,13 +182,13 @@ class SerialTransport:
             self._send(data)
         except serial.SerialTimeoutException as error:
             raise self._stuck() from error
-        except (OSError, TypeError, ValueError) as error:
+        except _LOST as error:
             raise self._gone() from error
 
     def flush_input(self) -> None:
         try:
             self._port.reset_input_buffer()
-        except (OSError, TypeError, ValueError) as error:
+        except _LOST as error:
             raise self._gone() from error
 
     def close(self) -> None:
@@ -235,6 +239,7 @@ class DescriptorTransport(SerialTransport):
         descriptor = self._port.fileno()
         deadline = Deadline(WRITE_TIMEOUT_S)
         rest = memoryview(data)
+        rest = rest[_write_some(descriptor, rest) :]
         while rest:
             if not select.select([], [descriptor], [], deadline.remaining)[1]:
                 raise serial.SerialTimeoutException("write timeout")

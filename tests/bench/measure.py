@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import crcmod.predefined  # type: ignore[import-untyped]
+import measure_emulated
 from pitbench import items
 from pitbench.image import build_image
 from pitbench.link import encode_line
@@ -61,6 +62,7 @@ def main() -> int:
         start_to_ready(Path(folder))
         crc_speed(image.folder)
         on_one_board()
+        measure_emulated.measure(row)
     if not quick:
         whole("suite, whole", ["verify", DEVICE], 20)
         whole("rabbit matrix", ["rabbits", DEVICE], 120)

@@ -1,0 +1,49 @@
+"""The flash of an emulated board: MicroPython and a file system in one file of 2 MB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pitbench.image import Image
+from pitbench.littlefs_image import change_files, make_filesystem, read_files
+from pitbench.uf2 import flash_bytes
+
+BOARD = "rp2040-emulated"
+FLASH = "flash.bin"
+
+
+class FileSystemFlash:
+    """The files in a flash file."""
+
+    def __init__(self, path: Path, facts: Mapping[str, Any]) -> None:
+        self._path = path
+        self._facts = facts
+        self._at = slice(facts["fs_offset"], facts["fs_offset"] + facts["fs_bytes"])
+
+    def read(self) -> dict[str, bytes]:
+        """As BoardFlash has it."""
+        return read_files(self._path.read_bytes()[self._at], self._facts)
+
+    def change(self, put: Mapping[str, bytes], remove: Iterable[str] = ()) -> None:
+        """As BoardFlash has it."""
+        flash = bytearray(self._path.read_bytes())
+        flash[self._at] = change_files(bytes(flash[self._at]), self._facts, put, remove)
+        self._path.write_bytes(flash)
+
+
+def lay_out(image: Image, path: Path, micropython: Path, facts: Mapping[str, Any]) -> None:
+    """Make a flash file of a UF2 with MicroPython and a new file system that holds an image. Raises PitbenchError."""
+    flash = flash_bytes(micropython)
+    start = facts["fs_offset"]
+    flash[start : start + facts["fs_bytes"]] = make_filesystem(image.files, facts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(flash)
+
+
+def install(image: Image, path: Path, facts: Mapping[str, Any]) -> None:
+    """Replace the image in a flash file; its data are left alone. The board must be off. Raises PitbenchError."""
+    flash = FileSystemFlash(path, facts)
+    old = [name for name in flash.read() if name.startswith(("/boot/", "/image/")) and name not in image.files]
+    flash.change(image.files, old)
