@@ -100,7 +100,7 @@ class AcceptorBench:
 
     def receive(self, seconds: float = ANSWER_S) -> Frame | None:
         """The next frame from the board's wire, or None when it stays silent that long (real time)."""
-        deadline = Deadline(seconds)
+        deadline = Deadline(seconds, self.board.clock)
         while not self._frames and not deadline.passed:
             self._frames += self._decoder.feed(self.board.wire.read(deadline.remaining))
         return self._frames.pop(0) if self._frames else None

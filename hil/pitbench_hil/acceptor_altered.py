@@ -74,7 +74,7 @@ class Altered:
 
     def write(self, files: Files) -> None:
         """The board's folder holds these files from now on."""
-        lay_out(self.virtual.root, self._there, files)
+        lay_out(self.virtual.flash, self._there, files)
         self._there = files
 
     def start(self, files: Files, cause: str = "power") -> None:
@@ -109,7 +109,7 @@ class Altered:
 
     def becomes_inoperable(self, seconds: float = REFUSAL_S) -> tuple[bool, str]:
         """Poll until the board is inoperable, or real time is up; and what it said last."""
-        deadline, shown = Deadline(seconds), None
+        deadline, shown = Deadline(seconds, self.bench.board.clock), None
         while not deadline.passed:
             self.bench.send(encode(Command.STATUS_REQUEST))
             shown = self.bench.receive(0.05)
@@ -120,11 +120,11 @@ class Altered:
 
     def ran(self) -> bool:
         """Whether a stray file was run, by the mark that it leaves."""
-        return (self.virtual.root / MARK[1:]).exists()
+        return MARK in self.virtual.flash.read()
 
     def refuses(self, path: str) -> tuple[bool, str]:
         """Whether the board refuses to go on for this path, at least on its console; what the wire said."""
-        deadline = Deadline(REFUSAL_S)
+        deadline = Deadline(REFUSAL_S, self.bench.board.clock)
         while not deadline.passed and not self.ran():
             self.bench.send(encode(Command.STATUS_REQUEST))
             if frame := self.bench.receive(LOOK_S):

@@ -328,8 +328,8 @@ class Till:
         return True
 
     def _cut_itself(self) -> bool:
-        virtual = self.bench.board.virtual
-        return virtual is not None and not virtual.alive and not virtual.gave_up
+        board = self.bench.board
+        return not board.has_power and not (board.virtual and board.virtual.gave_up)
 
     def _power_went(self) -> None:
         self.on = False

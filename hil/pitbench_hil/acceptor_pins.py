@@ -5,12 +5,12 @@ Time is real there: nothing lets it pass. A wait ends as soon as the wire shows 
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
-from pitbench.errors import NotBuilt
+from pitbench.errors import BeyondRig, NotBuilt
 from pitbench.items import Item
 from pitbench.protocols.id003 import Command, Status
+from pitbench.real_rig import VIRTUAL_ONLY, RealRig
 from pitbench.targets import Board
 from pitbench.virtual import VirtualBoard
 
@@ -21,27 +21,36 @@ LOOK_S = 0.003
 READINGS = ("length", "thickness", "magnetic", "uv")
 
 
+# Requests that a device remembers.
+KEPT = ("commission", "service", "clear_memory", "attempt_meters")
+
+
 def bench_of(board: Board, kind: str) -> AcceptorBench:
-    """The bench that fits a kind of image."""
-    return AcceptorBench(board) if kind == "bench" else PinBench(board)
+    """The bench that fits a kind of image, and its board."""
+    if kind == "bench":
+        return AcceptorBench(board)
+    return PinBench(board) if board.virtual else LookingBench(board)
 
 
 class PinBench(AcceptorBench):
     """Host and bench for a board whose image has no bench ops; its pins are set from outside."""
 
+    def __init__(self, board: Board) -> None:
+        super().__init__(board)
+        self.ms = round(board.clock() * 1000)
+
     @property
-    def pins(self) -> VirtualBoard:
-        """The supervisor of a virtual board. Raises NotBuilt on a real one."""
-        if self.board.virtual is None:
-            raise NotBuilt("Setting the sensor pins of a real board", "Run rules that need `pins` on a virtual board.")
-        return self.board.virtual
+    def pins(self) -> VirtualBoard | RealRig:
+        """What sets the sensors. Raises BeyondRig where the rig can't."""
+        if self.board.real and "pins" not in self.board.real.caps:
+            raise BeyondRig("move the board's sensor pins", VIRTUAL_ONLY)
+        return self.board.rig
 
     def advance(self, ms: int = 0) -> None:
         """Wait for something on the wire, but not long: real time passes by itself."""
-        started = time.monotonic()
         if frame := self.receive(LOOK_S):
             self._frames.insert(0, frame)
-        self.ms += max(1, round((time.monotonic() - started) * 1000))
+        self.ms = max(self.ms + 1, round(self.board.clock() * 1000))
 
     def insert(self, item: Item) -> None:
         """Push an item as far as the device draws it in by itself: into escrow, if it is good."""
@@ -77,3 +86,17 @@ class PinBench(AcceptorBench):
     def truth(self) -> dict[str, Any]:
         """There is no plant to ask. Raises NotBuilt."""
         raise NotBuilt("Asking a release image for the plant's counts", "Look at what its pins drive.")
+
+
+class LookingBench(PinBench):
+    """A release image on a real board is looked at and not worked: nothing can make it forget the test before."""
+
+    def send(self, data: bytes) -> None:
+        """Raises BeyondRig."""
+        raise BeyondRig("make a release image forget the test before this one", VIRTUAL_ONLY)
+
+    def do(self, op: str, **args: Any) -> dict[str, Any]:
+        """Ask over the link. Raises BeyondRig for what a device remembers, and as ever."""
+        if op in KEPT:
+            self.send(b"")
+        return super().do(op, **args)

@@ -95,7 +95,7 @@ def _taken(bench: AcceptorBench) -> bool:
 
 def ready_within(bench: AcceptorBench, ms: int = PASSED_MS) -> bool:
     """Whether it comes to idle in that time."""
-    deadline, start = Deadline(10), bench.ms
+    deadline, start = Deadline(10, bench.board.clock), bench.ms
     while bench.ms - start < ms and not deadline.passed:
         if bench.status().cmd == Status.IDLE:
             return True

@@ -6,7 +6,6 @@ with no stack behind it counts as credited without cause. Every state polled is 
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ from pitbench.protocols.id003 import ERRORS, Command, Reply, Status
 
 from pitbench_hil.acceptor import ENABLE_ALL, AcceptorBench
 from pitbench_hil.charts.bill_acceptor import Chart
+from pitbench_hil.record_file import forget_data
 
 WITHOUT_CAUSE_CENTS = 1_000_000
 # Triggers of the chart that may go by between two polls: each follows from the one before without waiting.
@@ -62,11 +62,9 @@ class Walk:
 
     def begin(self) -> None:
         """A board as new, in a world as new, brought to idle."""
-        virtual = self.bench.board.virtual
-        assert virtual
+        virtual = self.bench.board.supervisor
         virtual.cut()
-        shutil.rmtree(virtual.root / "data")
-        (virtual.root / "data").mkdir()
+        forget_data(virtual.flash)
         virtual.new_world()
         self._power_on()
         self.bench.advance(1000)

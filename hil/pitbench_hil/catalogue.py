@@ -273,6 +273,8 @@ def _refuse_duplicates(ids: Iterable[str]) -> None:
 
 def _rule_files(folder: Path) -> list[Path]:
     """Files by the number that their name begins with, whatever their folder."""
+    if not folder.is_dir():
+        raise CatalogueError(f"{folder} is no folder.", "Name a folder with rule files.")
     files = (path for path in folder.rglob("*.toml") if path.name != "needs.toml")
     return sorted(files, key=lambda path: (path.name, str(path)))
 
@@ -288,4 +290,7 @@ def _clause_text(clause_id: str) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CatalogueError(f"{path} can't be read as TOML ({error}).", "Mend that file.") from error

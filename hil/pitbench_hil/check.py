@@ -13,6 +13,7 @@ from pitbench.link import LinkTimeout
 from pitbench_hil.catalogue import Limit, Rule
 from pitbench_hil.run import Run
 from pitbench_hil.verdict import Expectation, Measurement, judge_measurement
+from pitbench_hil.wire_names import with_names
 
 # The device didn't answer: its fault inside `check.duty`, the rig's elsewhere.
 SILENCE = (TimeoutError, LinkTimeout, DeadlinePassed)
@@ -63,8 +64,11 @@ class Check:
         return known is None or judge_measurement(measurement, known) != "FAIL"
 
     def expect(self, name: str, observed: Any, expected: Any, *, rule: str | None = None) -> bool:
-        """Record that `observed` should equal `expected` (plain data). Returns whether it does, and doesn't raise."""
-        expectation = Expectation(name, observed, expected)
+        """Record that `observed` should equal `expected` (plain data). Returns whether it does, and doesn't raise.
+
+        A `Status` or `Command` on either side says that both hold codes of the wire: they are recorded with names.
+        """
+        expectation = Expectation(name, *with_names(observed, expected))
         self._record.expect(expectation, rule)
         return expectation.holds
 

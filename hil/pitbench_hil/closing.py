@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pitbench.errors import EXIT_INTERRUPTED
 
 from pitbench_hil.durable import EvidenceError
 from pitbench_hil.evidence import Outcome, assemble, broken_rig, collection
@@ -28,6 +29,7 @@ class Closer:
         self.bare = bare
         self.outcomes: list[Outcome] = []
         self.error: EvidenceError | None = None
+        self.stopped = False
         self._shown = 0
         self._terminal: Any = None
 
@@ -37,12 +39,21 @@ class Closer:
         if self._terminal is not None and not self.bare:
             profiles = ",".join(self.run.profiles)
             self._terminal.write_line(f"{self.run.device} on {self.run.target}, profile {profiles}")
+            if self.run.lasting:
+                self._terminal.write_line(f"one board, so one process; it holds a {self.run.lasting.kind} image")
             self._terminal.write_line(f"evidence: {self.run.folder}")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Tell an xdist worker which folder the run has."""
         node.workerinput["pitbench_run"] = str(self.run.folder)
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Ctrl-C is no trouble: what was recorded is judged, and pytest has nothing to say about it."""
+        # What ends a session on purpose (--stop-at-fail, a full disk) is derived from it.
+        self.stopped = excinfo.type is KeyboardInterrupt
+        if self.stopped and self._terminal is not None:
+            self._terminal._report_keyboardinterrupt = lambda: None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
@@ -64,15 +75,16 @@ class Closer:
         if self.bare:
             return
         done = exitstatus in _JUDGED and not session.shouldstop
+        status, wear = "finished" if done else "interrupted", self._wear()
         try:
-            self.outcomes = assemble(
-                self.run.folder, list(self.run.rules.values()), "finished" if done else "interrupted"
-            )
+            self.outcomes = assemble(self.run.folder, list(self.run.rules.values()), status, wear=wear)
         except EvidenceError as error:
             self.error = error
             session.exitstatus = pytest.ExitCode.INTERRUPTED
             return
-        if done:
+        if self.stopped:
+            session.exitstatus = EXIT_INTERRUPTED
+        elif done:
             session.exitstatus = self._exit_code(exitstatus)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -87,12 +99,30 @@ class Closer:
         terminalreporter.section("run")
         for line in self._troubles():
             write(line, red=True)
+        if words := self._sampled():
+            write(words, yellow=True)
+        if words := self._wear():
+            write(words)
         for line, verdict in summary_lines(self.run.folder, self.outcomes) if self.outcomes else []:
             write(line, **(markup(verdict) if verdict else {}))
+
+    def _wear(self) -> str:
+        return self.run.lasting.wear() if self.run.lasting else ""
+
+    def _sampled(self) -> str:
+        """What was left out where each rule gets a few of its tests only."""
+        sample = collection(self.run.folder).get("sample", {})
+        if not sample.get("tests_a_rule"):
+            return ""
+        run, there = len(collection(self.run.folder)["tests"]), sample["of_tests"]
+        few = f"at most {sample['tests_a_rule']} a rule and kind of image"
+        return f"sampled: {run} of {there} tests were run, {few} (--sample 0 runs all)"
 
     def _exit_code(self, exitstatus: int) -> int:
         if any(outcome.fails for outcome in self.outcomes):
             return pytest.ExitCode.TESTS_FAILED
+        if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and all(o.rule.instead for o in self.outcomes):
+            return pytest.ExitCode.OK  # only rules that a person or a paper answers
         in_trouble = broken_rig(self.run.folder) or collection(self.run.folder)["problems"]
         return pytest.ExitCode.INTERRUPTED if in_trouble else exitstatus
 

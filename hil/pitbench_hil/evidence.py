@@ -37,6 +37,7 @@ from pitbench_hil.junit import junit_xml
 from pitbench_hil.manifest import write_manifest
 from pitbench_hil.records import facts_of, read_records, rules_named, utc_now
 from pitbench_hil.report import write_report
+from pitbench_hil.row_shapes import checked_trace, collected, run_head
 from pitbench_hil.verdict import Judgement, Verdict, counts, judge_rule
 
 # Fields of an identity that change from start to start of one and the same board.
@@ -117,26 +118,29 @@ def broken_rig(folder: Path) -> dict[str, str] | None:
 
 def judge_run(folder: Path, rules: Iterable[Rule], profiles: Sequence[str]) -> list[Outcome]:
     """Judge the records of a run by the rules given: pure but for reading the records."""
-    records, collected = read_records(folder), collection(folder)
+    records, tests = read_records(folder), collection(folder)
     by_rule: dict[str, list[Any]] = {}
     for rows in records:
         for name in rules_named(rows):
             by_rule.setdefault(name, []).append(rows)
-    return [_outcome(r, by_rule.get(r.id, []), profiles, _untested(folder, r, collected)) for r in rules]
+    return [_outcome(r, by_rule.get(r.id, []), profiles, _untested(folder, r, tests)) for r in rules]
 
 
 def collection(folder: Path) -> dict[str, Any]:
     """What the run collected: tests with their rules, problems found, and whether it was narrowed."""
     path = folder / COLLECTION
-    return read_json(path) if path.exists() else {"tests": {}, "problems": [], "narrowed": True}
+    return collected(path) if path.exists() else {"tests": {}, "problems": [], "narrowed": True}
 
 
-def assemble(folder: Path, rules: Sequence[Rule], status: str = "finished") -> list[Outcome]:
+def assemble(folder: Path, rules: Sequence[Rule], status: str = "finished", **about: Any) -> list[Outcome]:
     """Make run.json, rules/, junit.xml, report.html and the manifest from the records.
+
+    Args:
+        about: what is known of the run only at its end, kept in run.json.
 
     Raises EvidenceError.
     """
-    head = read_json(folder / "run.json")
+    head = run_head(folder) | about
     outcomes = judge_run(folder, rules, head["profiles"])
     head |= _closing(folder, outcomes, rules, status)
     evidences = [rule_evidence(folder, outcome) for outcome in outcomes]
@@ -148,6 +152,14 @@ def assemble(folder: Path, rules: Sequence[Rule], status: str = "finished") -> l
     write_report(folder, head, evidences)
     write_manifest(folder)
     return outcomes
+
+
+def refuse_hunt(folder: Path, head: dict[str, Any]) -> None:
+    """Raises EvidenceError for the folder of a hunt of rabbits: it has a matrix, and runs below it."""
+    if head.get("hunt"):
+        raise EvidenceError(
+            f"{folder} is a hunt of rabbits.", "Its good device's run lies in good/, its result in matrix.html."
+        )
 
 
 def rules_of_run(head: dict[str, Any]) -> list[Rule]:
@@ -190,13 +202,13 @@ def _outcome(rule: Rule, records: list[Any], profiles: Sequence[str], untested: 
     return Outcome(rule, judgement, counts(rule, profiles), records)
 
 
-def _untested(folder: Path, rule: Rule, collected: dict[str, Any]) -> str:
+def _untested(folder: Path, rule: Rule, tests: dict[str, Any]) -> str:
     """Why there may be no record for a rule."""
-    has_test = any(rule.id in rules for rules in collected["tests"].values())
+    has_test = any(rule.id in rules for rules in tests["tests"].values())
     if has_test:
         broken = broken_rig(folder)
         return f"the rig broke: {broken['cause']}" if broken else "the run ended before its test"
-    return "not selected in this run" if collected["narrowed"] else "no test names this rule"
+    return "not selected in this run" if tests["narrowed"] else "no test names this rule"
 
 
 def _closing(folder: Path, outcomes: list[Outcome], rules: Sequence[Rule], status: str) -> dict[str, Any]:
@@ -220,7 +232,7 @@ def identities(outcomes: Iterable[Outcome]) -> list[dict[str, Any]]:
     for rows in records.values():
         for row in rows:
             if row["kind"] == "identity":
-                entry = {"rung": row["rung"], "identity": _stable(row), "pc": row["pc"]}
+                entry = {"rung": row["rung"], "identity": _stable(row), "pc": row["pc"], "cut": row.get("cut", "")}
                 found.setdefault(to_json(entry), entry | {"tests": 0})["tests"] += 1
     return list(found.values())
 
@@ -239,4 +251,5 @@ def _record_evidence(folder: Path, rows: list[dict[str, Any]], outcome: Outcome)
 def trace_excerpt(path: Path) -> dict[str, Any]:
     """First and last lines of a trace, and how many lie between."""
     start, left_out, end = read_ends(path, _EXCERPT["start"], _EXCERPT["end"]) if path.exists() else ([], 0, [])
+    start, end = (sorted(checked_trace(path, part), key=lambda row: row["t"]) for part in (start, end))
     return {"start": start, "left_out": left_out, "end": end}

@@ -6,12 +6,13 @@ import hashlib
 from pathlib import Path
 
 from pitbench_hil.durable import EvidenceError, write_whole
+from pitbench_hil.run_lock import NAME as LOCK
 
 NAME = "manifest.sha256"
 
 
 def write_manifest(folder: Path) -> None:
-    """Hash every file of the folder but the manifest itself. Raises EvidenceError."""
+    """Hash every file of the folder but the manifest itself and the writer's lock. Raises EvidenceError."""
     write_whole(folder / NAME, _text(_hashes(folder)))
 
 
@@ -42,7 +43,8 @@ def verify_manifest(folder: Path) -> list[str]:
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / NAME)
+    left_out = (folder / NAME, folder / LOCK)
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path not in left_out)
     return {path.relative_to(folder).as_posix(): _sha256(path) for path in files}
 
 

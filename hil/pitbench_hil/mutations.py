@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 
 import crcmod  # type: ignore[import-untyped]
 from pitbench.signature import CRC_FILE, embedded_crc, image_crc, walk
+from pitbench.virtual.flash import BoardFlash
 
 Files = Mapping[str, bytes]
 """Path on the board → content, of every file of the board."""
@@ -58,23 +58,10 @@ def mutations(files: Files, kind: str) -> list[Mutation]:
     return [found for found in MAKERS[kind](files) if kind == "extra-file" or found.changes_reference(files)]
 
 
-def lay_out(root: Path, old: Files, new: Files) -> None:
-    """Make a switched-off board's folder hold `new` where it holds `old`; only what differs is touched."""
-    for path in old.keys() - new.keys():
-        (root / path[1:]).unlink()
-    for path in old.keys() - new.keys():
-        _prune((root / path[1:]).parent, root)
-    for path, data in new.items():
-        if old.get(path) != data:
-            (root / path[1:]).parent.mkdir(parents=True, exist_ok=True)
-            (root / path[1:]).write_bytes(data)
-
-
-def _prune(folder: Path, root: Path) -> None:
-    """Remove folders that an extra file had brought with it."""
-    while folder != root and not any(folder.iterdir()):
-        folder.rmdir()
-        folder = folder.parent
+def lay_out(flash: BoardFlash, old: Files, new: Files) -> None:
+    """Make a switched-off board hold `new` where it holds `old`; only what differs is touched."""
+    changed = {path: data for path, data in new.items() if old.get(path) != data}
+    flash.change(changed, sorted(old.keys() - new.keys()))
 
 
 def flipped(data: bytes, *bits: int) -> bytes:

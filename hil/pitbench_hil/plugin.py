@@ -16,8 +16,9 @@ A suite is a folder `suites/<device>/` with a `conftest.py` that defines the fix
         check.expect("tower light", board.link.do("status")["light"], "red")
 
 A test records, and `verdict.py` decides; the test fails when the verdict of one of its rules is a FAIL that counts. A
-plain `assert` in a test is a rule's assertion too. Any other exception means a broken rig: its cause is kept, and later
-tests leave their rules NOT TESTED by that cause. Where silence is the device's fault, say so with `check.duty`.
+plain `assert` in a test is a rule's assertion too; a device reset by its own program error fails the rules too.
+Any other exception means a broken rig: its cause is kept, and later tests leave their rules NOT TESTED by that cause.
+Where silence is the device's fault, say so with `check.duty`.
 
 The `board` fixture opens its ports with `trace=run.trace`, takes the kind of image from the fixture `image_kind`, and
 calls `run.identify(hello, rung=…, caps=…, pc={"digest": …})` in every test before the test uses the board: this checks
@@ -29,19 +30,22 @@ This file holds options and fixtures; `running.py` records tests, `closing.py` c
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pitbench.errors import PitbenchError
 
-from pitbench_hil import provenance
+from pitbench_hil import asked, provenance
 from pitbench_hil.catalogue import Rule, normal_device, rules_for, selected
 from pitbench_hil.check import Check
 from pitbench_hil.closing import Closer, runs_root
 from pitbench_hil.evidence import new_run, start_run
+from pitbench_hil.lasting import LastingBoard
 from pitbench_hil.marks import DESCRIPTIONS, marked
 from pitbench_hil.run import Run
+from pitbench_hil.run_lock import RunLock
 from pitbench_hil.running import Runner
 from pitbench_hil.selection import SUITES, foreign_suite
 from pitbench_hil.verdict import profiles_named
@@ -78,22 +82,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--run-dir", help="folder of this run (runs/<utc>-<device>-<target>)")
     add("--rule-files", help="folder with rule files other than the catalogue's")
     add("--timing-uncertainty", type=float, default=5.0, metavar="MS", help="the rig's own uncertainty of times (5 ms)")
+    add("--sample", type=int, metavar="N", help="at most N tests a rule and kind of image, 0 for all (0; emu: 1)")
+    add("--erase-budget", type=int, metavar="N", help="store writes that a run on a real board may make (no limit)")
     add("--keep-going", action="store_true", help="go on after the rig broke (rabbits: the device may be the cause)")
     add("--stop-at-fail", action="store_true", help="end after the first rule that fails")
     add("--bare", action="store_true", help="record only: no report, no manifest")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """With --device, begin the run; a wrong word is one sentence, before pytest prints or collects anything."""
+    if config.option.help or config.option.version or config.option.collectonly:
+        return None
+    try:
+        if config.option.device:
+            config.stash[RUN] = _begin(config)
+        elif config.option.target != DEFAULT_TARGET or config.option.rules:
+            raise PitbenchError("--target and --rules need a device.", "Add --device bill-acceptor.")
+    except PitbenchError as error:
+        print(f"pitbench: {error}", file=sys.stderr)
+        return int(pytest.ExitCode.INTERRUPTED)
+    return None
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Register marks; with --device, begin the run."""
+    """Register marks; where a run has begun, what records and closes it."""
     for line in DESCRIPTIONS:
         config.addinivalue_line("markers", line)
-    if not config.option.device or config.option.collectonly:
+    if RUN not in config.stash:
         return
-    try:
-        run = _begin(config)
-    except PitbenchError as error:
-        raise pytest.UsageError(str(error)) from error
-    config.stash[RUN] = run
+    run = config.stash[RUN]
     config.pluginmanager.register(Runner(run, config), "pitbench-runner")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Closer(run, config.option.bare), "pitbench-closer")
@@ -139,8 +157,12 @@ def _begin(config: pytest.Config) -> Run:
     device = normal_device(option.device)
     rule_files = Path(option.rule_files).resolve() if option.rule_files else None
     every = rules_for(device, rule_files)
-    rules = {rule.id: rule for rule in selected(every.values(), _words(option.rules))} if option.rules else every
+    wanted = asked.words(option.rules, "--rules")
+    rules = {rule.id: rule for rule in selected(every.values(), wanted)} if wanted else every
     profiles = profiles_named(option.profile)
+    uncertainty, images = asked.uncertainty_ms(option.timing_uncertainty), asked.image_dirs(option.image)
+    is_worker = hasattr(config, "workerinput")
+    lasting = None if is_worker else _looked_at(option, device, images)
     folder = _folder(config, device, rules, profiles, rule_files)
     return Run(
         folder=folder,
@@ -149,11 +171,20 @@ def _begin(config: pytest.Config) -> Run:
         rules=rules,
         catalogue=every,
         profiles=profiles,
-        image_dirs=_image_dirs(option.image),
-        timing_uncertainty_ms=option.timing_uncertainty,
+        image_dirs=images,
+        timing_uncertainty_ms=uncertainty,
         keep_going=option.keep_going,
+        sample=asked.sample(option.sample, option.target),
+        lasting=lasting,
         worker=getattr(config, "workerinput", {}).get("workerid", "main"),
+        lock=None if is_worker else RunLock(folder),
     )
+
+
+def _looked_at(option: Any, device: str, images: dict[str, Path]) -> LastingBoard | None:
+    processes = getattr(option, "numprocesses", None) or 0
+    asked.jobs(str(processes))
+    return asked.reachable(option.target, device, images, processes, option.erase_budget)
 
 
 def _folder(
@@ -185,15 +216,3 @@ def _suite_of(config: pytest.Config, device: str) -> Path | None:
             if folder.parent.name == SUITES and normal_device(folder.name) == device:
                 return folder
     return None
-
-
-def _image_dirs(pairs: list[str]) -> dict[str, Path]:
-    split = [pair.partition("=") for pair in pairs]
-    if any(kind not in ("bench", "release") or not folder for kind, _, folder in split):
-        raise PitbenchError(f"--image {pairs[0]} isn't KIND=FOLDER.", "Write --image bench=FOLDER.")
-    return {kind: Path(folder).resolve() for kind, _, folder in split}
-
-
-def _words(text: str) -> list[str]:
-    """Words comma apart; a comma within an id doesn't occur."""
-    return [word.strip() for word in text.split(",") if word.strip()]

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pitbench.deadline import Deadline
 from pitbench.link import LinkTimeout
 from pitbench.targets import Board
-from pitbench.transport import Transport
-from pitbench.virtual import VirtualBoard
+from pitbench.transport import Transport, TransportGone
 
 from pitbench_hil.acceptor import AcceptorBench, Unreached
 
@@ -16,6 +15,8 @@ from pitbench_hil.acceptor import AcceptorBench, Unreached
 LOOK_S = 0.003
 # A board that doesn't answer for so long has cut itself; what it was asked is not asked again.
 SILENT_S = 0.05
+# The supervisor takes the power of a board that asks for it.
+OFF_S = 5.0
 
 
 class PowerGone(Exception):
@@ -23,31 +24,44 @@ class PowerGone(Exception):
 
 
 class WatchedPort:
-    """A port of a virtual board; `read` raises PowerGone once nothing more can come."""
+    """A port of a board; `read` raises PowerGone once nothing more can come."""
 
-    def __init__(self, port: Transport, virtual: VirtualBoard) -> None:
+    def __init__(self, port: Transport, board: Board) -> None:
         self.url, self.name = port.url, port.name
         self._port = port
-        self._virtual = virtual
+        self._board = board
         self.write, self.flush_input, self.close = port.write, port.flush_input, port.close
 
     def read(self, timeout: float) -> bytes:
         """As a transport's."""
-        deadline = Deadline(timeout)
+        deadline = Deadline(timeout, self._board.clock)
         while True:
-            alive = self._virtual.alive
-            data = self._port.read(min(LOOK_S, deadline.remaining))
+            alive = self._board.has_power
+            data = self._received(min(LOOK_S, deadline.remaining))
             if not (data or alive):
                 raise PowerGone
             if data or deadline.passed:
                 return data
 
+    def _received(self, seconds: float) -> bytes:
+        try:
+            return self._port.read(seconds)
+        except TransportGone:
+            # A real board's USB port goes with its power.
+            if self._board.has_power:
+                raise
+            return b""
+
+    def open_again(self, deadline: Deadline) -> None:
+        """As the port's own, where it has that."""
+        if again := getattr(self._port, "open_again", None):
+            again(deadline)
+
 
 def watch_power(board: Board) -> None:
-    """From now on, link and wire of a virtual board raise PowerGone; a real board's stay as they are."""
-    if board.virtual:
-        board.link.transport = WatchedPort(board.link.transport, board.virtual)  # type: ignore[assignment]
-        board.wire = WatchedPort(board.wire, board.virtual)  # type: ignore[assignment]
+    """From now on, link and wire raise PowerGone."""
+    board.link.transport = WatchedPort(board.link.transport, board)  # type: ignore[assignment]
+    board.wire = WatchedPort(board.wire, board)  # type: ignore[assignment]
 
 
 def interrupted(bench: AcceptorBench, work: Callable[[], None]) -> None:
@@ -55,9 +69,8 @@ def interrupted(bench: AcceptorBench, work: Callable[[], None]) -> None:
     timeout, bench.link.timeout = bench.link.timeout, SILENT_S
     try:
         work()
-    except (LinkTimeout, Unreached):
-        assert bench.board.virtual
-        bench.board.virtual.wait_off(Deadline(5))
+    except (LinkTimeout, Unreached, TransportGone):
+        bench.board.rig.wait_off(Deadline(OFF_S, bench.board.clock))
     finally:
         bench.link.timeout = timeout
     bench.cut()

@@ -19,7 +19,6 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pitbench.image import KINDS, build_image
 from pitbench.sources import FIRMWARE
 from pitbench.targets import board_of
@@ -28,13 +27,15 @@ from pitbench_hil.catalogue import Rule
 from pitbench_hil.evidence import collection, judge_run
 from pitbench_hil.rabbit_signing import measures_otherwise, sign_as_its_own
 from pitbench_hil.rabbits import Rabbit
-from pitbench_hil.suites import pytest_words
+from pitbench_hil.suites import pytest_words, run_pytest
 from pitbench_hil.verdict import Verdict
 
 # Everything counts against a rabbit.
 PROFILE = "house"
 GOOD = "good"
 TIMEOUT_S = 300.0
+# Failing is what a rabbit is for: its flash is of no interest.
+_KEEP_NOTHING = ("-o", "tmp_path_retention_policy=none")
 
 Verdicts = dict[str, str]
 
@@ -90,7 +91,10 @@ def run_good(hunt: Hunt, rules: Iterable[str] = ()) -> Verdicts:
     """The suite (or those rules) on the unaltered device, with all jobs; evidence in `good/`, report included."""
     words = ["--run-dir", str(hunt.folder / GOOD), "--profile", PROFILE, *_workers(hunt.jobs), *hunt.more]
     job = _Job(_words(hunt, words, rules), hunt.folder / "good.log", {}, hunt)
-    job.finish(hunt.timeout * 4)
+    try:
+        job.finish(hunt.timeout * 4)
+    finally:
+        job.kill()
     return _verdicts(hunt.folder / GOOD, hunt.rules.values())
 
 
@@ -140,7 +144,8 @@ def _ended(running: Mapping[Any, tuple[Catch, _Job]]) -> list[Any]:
 def _start(hunt: Hunt, catch: Catch, rules: list[str]) -> _Job:
     stage = "violated" if rules else "all"
     folder = hunt.folder / "rabbits" / catch.rabbit.name / stage
-    words = ["--run-dir", str(folder / "run"), "--profile", PROFILE, "--bare", "--keep-going", *hunt.more]
+    words = ["--run-dir", str(folder / "run"), "--profile", PROFILE, "--bare", "--keep-going"]
+    words += [*_KEEP_NOTHING, *hunt.more]
     words += ["--stop-at-fail"] if rules else []
     kinds = _kinds(hunt, rules)
     words += ["--image-kind", kinds[0]] if len(kinds) == 1 else []
@@ -225,4 +230,4 @@ def _work(words: list[str], log: Path, build: Mapping[str, Any], hunt: Hunt) -> 
         hunt.build(hunt.device, kind, out, patches=build["patch"], board=board_of(hunt.target))
         if measures_otherwise(build["patch"]):
             sign_as_its_own(out)
-    raise SystemExit(int(pytest.main(words)))
+    raise SystemExit(run_pytest(words))

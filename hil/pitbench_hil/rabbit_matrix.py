@@ -13,16 +13,21 @@ from pitbench_hil.pages import pages
 from pitbench_hil.rabbit_engine import Catch, Verdicts
 from pitbench_hil.verdict import Verdict
 
+PAGE = "matrix.html"
 LEGEND = "● caught by a rule it violates   ○ violated, not caught   x caught by another rule   · passed   ? not tested"
 
 
 @dataclass
 class Matrix:
-    """The good device's verdicts, and every rabbit's catch."""
+    """The good device's verdicts, and every rabbit's catch.
+
+    `some`: only chosen rabbits were run, so that a rule which none of them violates says nothing.
+    """
 
     rules: Mapping[str, Rule]
     good: Verdicts
     catches: Sequence[Catch]
+    some: bool = False
 
     @property
     def problems(self) -> list[str]:
@@ -40,6 +45,8 @@ class Matrix:
     @property
     def unproven(self) -> list[str]:
         """Testable rules that no rabbit violates: nothing shows that their tests could fail."""
+        if self.some:
+            return []
         violated = {name for catch in self.catches for name in catch.violated}
         return [rule.id for rule in self.rules.values() if not rule.instead and rule.id not in violated]
 
@@ -83,7 +90,7 @@ class Matrix:
         """matrix.json and matrix.html. Raises EvidenceError."""
         write_whole(folder / "matrix.json", to_json(self.as_dict(), indent=1))
         page = pages().get_template("matrix.html.j2").render(matrix=self, title=title, legend=LEGEND)
-        write_whole(folder / "matrix.html", page)
+        write_whole(folder / PAGE, page)
 
 
 def _catch_line(number: int, catch: Catch) -> str:

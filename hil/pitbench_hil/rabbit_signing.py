@@ -13,7 +13,7 @@ from pathlib import Path
 from pitbench.errors import PitbenchError
 from pitbench.virtual import find_interpreter
 
-MEASURES = ("boot/verify.py", "boot/crc.py")
+MEASURES = ("boot/verify.py", "boot/crc.py", "boot/crc_viper.py")
 SECONDS = 20.0
 # Read by MicroPython: argv is the script and the image's folder, which becomes the board's file system.
 ASK = """
@@ -24,7 +24,9 @@ vfs.mount(vfs.VfsPosix(root), "/")
 os.chdir("/")
 sys.path[:] = ["/boot"]
 from verify import Signature
-check = Signature()
+class Boot:
+    pass
+check = Signature(Boot())
 while check.step() is None:
     pass
 print("%04x" % (check.crc & 0xFFFF))

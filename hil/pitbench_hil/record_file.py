@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from pathlib import Path
 from typing import Any
+
+from pitbench.virtual.flash import BoardFlash
 
 MAGIC = b"PIT1"
 HEADER = struct.Struct("<4sIII")
-COPIES = ("a", "b")
+COPIES = ("/data/a", "/data/b")
 
 
 def pack(record: dict[str, Any], sequence: int) -> bytes:
@@ -32,13 +33,19 @@ def unpack(data: bytes) -> tuple[int, dict[str, Any]]:
     return sequence, json.loads(text)
 
 
-def read(root: Path) -> dict[str, Any]:
-    """Return the record that a board whose flash is `root` would start with."""
-    return max((unpack((root / "data" / name).read_bytes()) for name in COPIES), key=lambda found: found[0])[1]
+def read(flash: BoardFlash) -> dict[str, Any]:
+    """Return the record that a board with this flash would start with."""
+    files = flash.read()
+    return max((unpack(files[path]) for path in COPIES), key=lambda found: found[0])[1]
 
 
-def write(root: Path, record: dict[str, Any]) -> None:
+def write(flash: BoardFlash, record: dict[str, Any]) -> None:
     """Replace both copies, the board being off."""
-    sequence = 1 + max(unpack((root / "data" / name).read_bytes())[0] for name in COPIES)
-    for name in COPIES:
-        (root / "data" / name).write_bytes(pack(record, sequence))
+    files = flash.read()
+    sequence = 1 + max(unpack(files[path])[0] for path in COPIES)
+    flash.change(dict.fromkeys(COPIES, pack(record, sequence)))
+
+
+def forget_data(flash: BoardFlash) -> None:
+    """Take away all that the device keeps, the board being off: it starts as new."""
+    flash.change({}, [path for path in flash.read() if path.startswith("/data/")])

@@ -16,6 +16,7 @@ from typing import Any
 from pitbench_hil.catalogue import Limit
 from pitbench_hil.durable import Lines, read_lines
 from pitbench_hil.masking import mask_value
+from pitbench_hil.row_shapes import checked_rows
 from pitbench_hil.trace_file import TraceFile
 from pitbench_hil.verdict import Expectation, Facts, Measurement
 
@@ -89,8 +90,12 @@ def facts_of(rows: Iterable[dict[str, Any]], rule_id: str) -> Facts:
 
 
 def read_records(folder: Path) -> list[list[dict[str, Any]]]:
-    """Rows of every record of a run, in order of their start; a record that holds nothing whole is left out."""
-    records = [rows for path in sorted((folder / "records").glob("*.jsonl")) if (rows := read_lines(path))]
+    """Rows of every record of a run, in order of their start; a record that holds nothing whole is left out.
+
+    Raises EvidenceError for a malformed one.
+    """
+    paths = sorted((folder / "records").glob("*.jsonl"))
+    records = [rows for path in paths if (rows := checked_rows(path, read_lines(path)))]
     return sorted(records, key=lambda rows: (rows[0].get("wall", ""), rows[0].get("mono", 0)))
 
 

@@ -11,11 +11,13 @@ from pitbench_hil.run import Run
 
 # Beyond this uncertainty a sample says more about the PC than about the device.
 BUSY_MS = 15.0
+# Of a frame, besides its data.
+FRAME_BYTES = 5
 
 
 @dataclass(frozen=True)
 class ReplyTime:
-    """Time of one reply in ms, from the request's last byte to the reply, and its uncertainty in ms."""
+    """Time of one reply in ms, from the request's last byte to the reply's first, and its uncertainty in ms."""
 
     command: int
     ms: float
@@ -43,9 +45,10 @@ def typical(samples: Iterable[ReplyTime]) -> list[ReplyTime]:
 
 
 def _reply_time(run: Run, bench: AcceptorBench, command: int, data: bytes) -> ReplyTime:
-    start = time.monotonic()
+    start, began = time.monotonic(), bench.board.clock()
     frame = bench.exchange(command, data)
-    took = (time.monotonic() - start) * 1000
+    took = (bench.board.clock() - began) * 1000
     if frame is None:
         raise Unreached(f"command {command:02x} was not answered")
-    return ReplyTime(command, round(took, 3), run.uncertainty_ms(start))
+    on_the_line = bench.board.byte_ms * (FRAME_BYTES * 2 + len(data) + len(frame.data))
+    return ReplyTime(command, round(took - on_the_line, 3), run.uncertainty_ms(start))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from jinja2 import UndefinedError
+
 from pitbench_hil import catalogue
-from pitbench_hil.durable import read_json, slug, write_whole
+from pitbench_hil.durable import EvidenceError, slug, write_whole
 from pitbench_hil.pages import pages
+from pitbench_hil.row_shapes import judged, run_head
 from pitbench_hil.verdict import Measurement, Verdict, judge_measurement
 from pitbench_hil.wire_names import frame_names
 
@@ -32,6 +36,8 @@ _LIMITS_BY_RUNG = {
     "wasm": "Virtual board: MicroPython as a WebAssembly module on a PC. Timing, flash and sensors are modelled.",
     "emu": "Emulated RP2040: flash operations are counted and charged with time; analogue behaviour isn't modelled.",
 }
+# A pass rests on its measurements: its trace stays in its own file, or the page would be four times as big.
+_TRACE_SHOWN = ("FAIL", "INCONCLUSIVE")
 _ALWAYS = (
     "A digest calculated by the board shows what the board holds, not what it runs.",
     "The signature is a 16-bit CRC: a collision engineered for it isn't found (a limit of the clause's own method).",
@@ -39,19 +45,34 @@ _ALWAYS = (
 )
 
 
-def write_report(folder: Path, head: dict[str, Any], evidences: list[dict[str, Any]]) -> Path:
+def write_report(
+    folder: Path, head: dict[str, Any], evidences: list[dict[str, Any]], problems: Iterable[str] = ()
+) -> Path:
     """Put report.html into a run folder. Returns its path. Raises EvidenceError."""
-    write_whole(folder / NAME, render(head, evidences), sync=False)
+    write_whole(folder / NAME, render(head, evidences, problems), sync=False)
     return folder / NAME
 
 
-def report_again(folder: Path) -> Path:
-    """Render the report from run.json and rules/*.json. Returns its path. Raises EvidenceError."""
-    head = read_json(folder / "run.json")
-    return write_report(folder, head, _evidences(folder, head))
+def report_again(folder: Path, problems: Iterable[str] = ()) -> Path:
+    """Render the report from run.json and rules/*.json, with a banner for what the manifest says was altered.
+
+    Returns its path. Raises EvidenceError.
+    """
+    head = run_head(folder)
+    try:
+        return write_report(folder, head, _evidences(folder, head), problems)
+    except (KeyError, TypeError, ValueError, AttributeError, UndefinedError) as error:
+        # Deep inside files that anybody may have written: which field is all that can be said.
+        said = f"The evidence in {folder} is malformed ({type(error).__name__}: {error})."
+        raise EvidenceError(said, "Take the folder as the run left it.") from error
 
 
-def render(head: dict[str, Any], evidences: list[dict[str, Any]]) -> str:
+def altered(problems: Iterable[str]) -> list[str]:
+    """What of the evidence differs from the manifest: the page itself is made from it, and is no evidence."""
+    return [problem for problem in problems if not problem.startswith(f"{NAME} ")]
+
+
+def render(head: dict[str, Any], evidences: list[dict[str, Any]], problems: Iterable[str] = ()) -> str:
     """The HTML text, from what run.json and rules/*.json hold."""
     rows = [_row(evidence) for evidence in evidences]
     house = [row for row in rows if row["rule"]["basis"] == "HOUSE"]
@@ -60,7 +81,8 @@ def render(head: dict[str, Any], evidences: list[dict[str, Any]]) -> str:
     groups = _groups(head, counted, apart, house)
     return _template().render(
         head=head, rows=rows, groups=groups, failing=_failing(rows), tiles=_tiles(rows), limits=rig_limits(head),
-        sources=catalogue.sources(), basis_text=BASIS_TEXT, verdict_order=VERDICTS, outcome=_outcome(head, rows)
+        sources=catalogue.sources(), basis_text=BASIS_TEXT, verdict_order=VERDICTS, outcome=_outcome(head, rows),
+        altered=altered(problems)
     )  # fmt: skip
 
 
@@ -89,14 +111,14 @@ def _groups(head: dict[str, Any], counted: list[Any], apart: list[Any], house: l
 
 
 def _evidences(folder: Path, head: dict[str, Any]) -> list[dict[str, Any]]:
-    found = {evidence["rule"]["id"]: evidence for evidence in map(read_json, (folder / "rules").glob("*.json"))}
+    found = {evidence["rule"]["id"]: evidence for evidence in map(judged, (folder / "rules").glob("*.json"))}
     return [found[name] for name in head["rule_order"] if name in found]
 
 
 def _row(evidence: dict[str, Any]) -> dict[str, Any]:
     """The evidence with what the page adds: anchor, basis text, readable trace."""
     for record in evidence["records"]:
-        record["trace_lines"] = _trace_lines(record)
+        record["trace_lines"] = _trace_lines(record) if evidence["verdict"] in _TRACE_SHOWN else []
         for row in record["rows"]:
             row["unmet"], row["limit_text"] = _unmet(row, evidence["rule"]["limits"])
         record["identity"] = next((row for row in record["rows"] if row["kind"] == "identity"), None)

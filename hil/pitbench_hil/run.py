@@ -7,22 +7,23 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from pitbench.errors import PitbenchError
 
 from pitbench_hil.catalogue import Rule
 from pitbench_hil.evidence import break_rig, broken_rig
+from pitbench_hil.lasting import LastingBoard, refuse_other_image
 from pitbench_hil.lateness import Metronome
 from pitbench_hil.records import Record
+from pitbench_hil.run_lock import RunLock
 
+Thing = TypeVar("Thing")
+# Of a series of like things, so many are enough to show that nothing about them depends on the target.
+FEW = 3
 # What a rig can do without any board: build images and compare them.
 BENCH_ALONE = frozenset({"build"})
-
-
-class WrongBoard(PitbenchError):
-    """The board in hand isn't the one that was to be judged: said first, before any rule runs."""
 
 
 @dataclass
@@ -31,7 +32,9 @@ class Run:
 
     `folder`, `device`, `target`, `rules`, `profiles` say what is judged; `catalogue` has the device's other rules too,
     where --rules chose some. `image_dirs` maps an image kind to a folder
-    with a built image, where `--image` named one; without it the board fixture builds.
+    with a built image, where `--image` named one; without it the board fixture builds. `sample` is the most tests that
+    a rule gets on each kind of image, 0 for all, and `tests_there` how many there are. `lasting` is the one board of a
+    run on a real board, None where each test gets a new one.
     """
 
     folder: Path
@@ -43,12 +46,25 @@ class Run:
     image_dirs: Mapping[str, Path] = field(default_factory=dict)
     timing_uncertainty_ms: float = 5.0
     keep_going: bool = False
+    sample: int = 0
+    tests_there: int = 0
+    lasting: LastingBoard | None = None
     worker: str = "main"
+    lock: RunLock | None = None
     cache: dict[str, Any] = field(default_factory=dict)
     record: Record | None = None
     _needs: frozenset[str] = frozenset()
     _numbers: Any = field(default_factory=itertools.count)
     _metronome: Metronome | None = None
+
+    def few(self, things: Sequence[Thing]) -> list[Thing]:
+        """All of them; where tests are sampled, the first, the last, and one between: their number is in the record."""
+        if not self.sample or len(things) <= FEW:
+            return list(things)
+        kept = [things[number * (len(things) - 1) // (FEW - 1)] for number in range(FEW)]
+        if self.record is not None:
+            self.record.add("note", text="sampled for a slow target", data={"kept": len(kept), "of": len(things)})
+        return kept
 
     def trace(self, time: float, port: str, direction: str, data: bytes) -> None:
         """The sink for `open_transport(trace=run.trace)`: goes to the trace of the test that runs now."""
@@ -56,7 +72,13 @@ class Run:
             self.record.trace(time, port, direction, data)
 
     def identify(
-        self, identity: Mapping[str, Any], *, rung: str, caps: Iterable[str] = (), pc: Mapping[str, str] | None = None
+        self,
+        identity: Mapping[str, Any],
+        *,
+        rung: str,
+        caps: Iterable[str] = (),
+        pc: Mapping[str, str] | None = None,
+        cut: str = "",
     ) -> None:
         """Say which board is under test. The `board` fixture calls this in every test, before the board is used.
 
@@ -66,17 +88,13 @@ class Run:
             caps: what the rig can do with it, besides the capabilities that the board reports in `caps`.
             pc: digests calculated on the PC over the image that was to be there, by the identity's own keys
                 (`digest`, `crc`).
+            cut: which kind of power cut the rig makes, "" for none.
 
         Raises WrongBoard when a digest differs; skips the test when a capability that it needs is missing.
         """
         record = self._current()
-        record.add("identity", identity=dict(identity), rung=rung, pc=dict(pc or {}))
-        for key, value in (pc or {}).items():
-            if identity.get(key) != value:
-                raise WrongBoard(
-                    f"The board holds another image: its {key} is {identity.get(key)}, the image's is {value}.",
-                    "Flash the image that is to be judged, or name that image with --image.",
-                )
+        record.add("identity", identity=dict(identity), rung=rung, pc=dict(pc or {}), cut=cut)
+        refuse_other_image(identity, pc or {})
         self.require({*identity.get("caps", []), *caps, *BENCH_ALONE})
 
     def require(self, caps: Iterable[str]) -> None:
@@ -139,7 +157,9 @@ class Run:
         return time.monotonic()
 
     def close(self) -> None:
-        """End what the run started."""
+        """End what the run started, and give its folder free."""
+        if self.lock is not None:
+            self.lock.release()
         if self._metronome is not None:
             self._metronome.stop()
             self._metronome = None

@@ -6,14 +6,17 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+from pitbench.errors import BeyondRig
+from pitbench.link import BoardRebooted
 
 from pitbench_hil.catalogue import IMAGE_KINDS
 from pitbench_hil.check import RuleBroken
 from pitbench_hil.durable import EvidenceError, to_json, write_whole
 from pitbench_hil.evidence import COLLECTION
 from pitbench_hil.marks import marked
+from pitbench_hil.records import Record
 from pitbench_hil.run import Run
-from pitbench_hil.selection import gaps, image_of, narrowed, needs_of, suite_folder, trouble_of, wanted
+from pitbench_hil.selection import gaps, image_of, narrowed, needs_of, sampled, suite_folder, trouble_of, wanted
 from pitbench_hil.verdict import Verdict, counts, judge, short
 
 PROPERTY = "pitbench"
@@ -36,6 +39,9 @@ class Runner:
         """Keep the tests of the chosen rules and kinds of image."""
         kinds = IMAGE_KINDS if config.option.image_kind == "both" else (config.option.image_kind,)
         keep = [item for item in items if self._foreign_or_in_trouble(item) or wanted(item, self.run.rules, kinds)]
+        self.run.tests_there = len(keep)
+        if self.run.sample:
+            keep = sampled(keep, self.run.rules, self.run.sample)
         if dropped := [item for item in items if item not in keep]:
             config.hook.pytest_deselected(items=dropped)
         items[:] = keep
@@ -53,6 +59,7 @@ class Runner:
         collected = {"tests": {name: rules for name, (rules, _) in tests.items()}, "problems": problems}
         files = {item.nodeid: str(item.path) for item in mine}
         row = {**collected, "files": files, "narrowed": is_narrowed, "suite_folder": str(folder) if folder else None}
+        row["sample"] = {"tests_a_rule": self.run.sample, "of_tests": self.run.tests_there}
         write_whole(self.run.folder / COLLECTION, to_json(row, indent=1))
 
     @pytest.hookimpl(tryfirst=True)
@@ -65,8 +72,7 @@ class Runner:
         record = self.run.open_record(
             item.nodeid, marked(item, "rule"), image_of(item), needs_of(item, self.run.catalogue)
         )
-        if broken := self.run.broken:
-            why = f"the rig broke: {broken}"
+        if why := self._refusal(image_of(item)):
             record.add("skipped", why=why)
             pytest.skip(why)
 
@@ -87,6 +93,12 @@ class Runner:
     def pytest_unconfigure(self) -> None:
         self.run.close()
 
+    def _refusal(self, kind: str) -> str | None:
+        """Why no test can run any more, or none on this kind of image."""
+        if broken := self.run.broken:
+            return f"the rig broke: {broken}"
+        return self.run.lasting.refusal(kind) if self.run.lasting else None
+
     def _record_phase(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
         error = call.excinfo.value if call.excinfo else None
         if isinstance(error, EvidenceError):
@@ -104,11 +116,15 @@ class Runner:
         if isinstance(error, pytest.skip.Exception):
             if not any(row["kind"] == "skipped" for row in record.rows):
                 record.add("skipped", why=str(error) or "skipped without a reason")
+        elif isinstance(error, BeyondRig):
+            # What this rig can't do says nothing about it or the device.
+            record.add("skipped", why=str(error))
+            report.outcome, report.longrepr = "skipped", (str(item.path), 0, str(error))
+        elif isinstance(error, BoardRebooted) and error.by_program_error:
+            _add_unmet(record, "program error", str(error), "none")
         elif report.when == "call" and isinstance(error, AssertionError | pytest.fail.Exception):
             if not isinstance(error, RuleBroken):
-                record.add(
-                    "expect", name="assertion", observed=short(str(error), 400), expected="holds", met=False, rule=None
-                )
+                _add_unmet(record, "assertion", short(str(error), 400), "holds")
         else:
             self.run.break_rig(_cause(error), item.nodeid)
 
@@ -124,7 +140,7 @@ class Runner:
             report.outcome = "failed"
             report.longrepr = "\n".join(f"{row['rule']}: {row['why']}" for row in failing)
         elif not failing and report.failed and all(row["verdict"] == Verdict.FAIL for row in rows):
-            report.outcome, report.longrepr = "passed", None
+            _forgive(item, report)
 
     def _row(self, name: str) -> dict[str, Any]:
         assert self.run.record is not None
@@ -140,6 +156,18 @@ class Runner:
 
     def _mine(self, item: pytest.Item) -> bool:
         return suite_folder(item.path, self.run.device) is not None
+
+
+def _add_unmet(record: Record, name: str, observed: str, expected: str) -> None:
+    """A failure of the device that no expectation of the test was about: it fails every rule of the test."""
+    record.add("expect", name=name, observed=observed, expected=expected, met=False, rule=None)
+
+
+def _forgive(item: pytest.Item, report: pytest.TestReport) -> None:
+    """A FAIL that doesn't count is no failed test; one that failed in its fixtures has no body to run."""
+    report.outcome, report.longrepr = "passed", None
+    if report.when == "setup":
+        report.outcome, report.longrepr = "skipped", (str(item.path), 0, "a rule that doesn't count fails in setup")
 
 
 def _cause(error: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -60,6 +61,18 @@ def trouble_of(item: Any, rules: Mapping[str, Rule]) -> str | None:
 def wanted(item: Any, chosen: Iterable[str], kinds: Iterable[str]) -> bool:
     """Whether a test decides one of the chosen rules on one of the kinds of image."""
     return bool(set(marked(item, "rule")) & set(chosen)) and image_of(item) in kinds
+
+
+def sampled(items: Sequence[Any], chosen: Iterable[str], most: int) -> list[Any]:
+    """The items to run where each of the chosen rules gets at most `most` tests on each kind of image, in order."""
+    rules, counts = set(chosen), Counter[tuple[str, str]]()
+    keep = []
+    for item in items:
+        decides = [(name, image_of(item)) for name in marked(item, "rule") if name in rules]
+        if any(counts[key] < most for key in decides) or not decides:
+            counts.update(decides)
+            keep.append(item)
+    return keep
 
 
 def narrowed(option: Any, args: Iterable[str], folder: Path | None) -> bool:

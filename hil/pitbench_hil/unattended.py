@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pitbench.image import Image, install
+from pitbench.image import Image
 from pitbench.protocols.id003 import Command, Frame, Reply, Status
-from pitbench.targets import Board
+from pitbench.targets import Board, make_board
 from pitbench.transport import ID003_FRAMING, TraceSink, open_transport
-from pitbench.virtual import VirtualBoard
 
 from pitbench_hil.acceptor import ANSWER_S, AcceptorBench
 from pitbench_hil.acceptor_pins import bench_of
@@ -29,10 +28,9 @@ class NoLink:
 @contextmanager
 def unattended(attended: Board, image: Image, root: Path, trace: TraceSink) -> Iterator[AcceptorBench]:
     """A second board of the same make, nothing but its wire open."""
-    assert attended.virtual is not None, "rules that need `pins` run on virtual boards"
-    install(image, root)
+    _ = attended.supervisor  # a second board of the same make is there where boards are virtual
     with (
-        VirtualBoard(root, attended.virtual.interpreter) as virtual,
+        make_board(attended.target, root, image) as virtual,
         open_transport(virtual.wire_path, name="wire-unattended", framing=ID003_FRAMING, trace=trace) as wire,
     ):
         board = Board(attended.target, attended.rung, NoLink(), wire, virtual)  # type: ignore[arg-type]

@@ -1,10 +1,12 @@
-"""Names of the frames in a trace line, so that a person needn't know the protocol's numbers by heart."""
+"""Names of the frames in a trace line and of status codes, so that nobody needs to know the numbers by heart."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from pitbench.protocols import id003
+
+_CODES = (id003.Status, id003.Reply, id003.Command)
 
 
 def frame_names(row: dict[str, Any]) -> str:
@@ -16,9 +18,32 @@ def frame_names(row: dict[str, Any]) -> str:
     return ", ".join(_name(frame.cmd, names) for frame in frames)
 
 
+def with_names(observed: Any, expected: Any) -> tuple[Any, Any]:
+    """Both with their codes named, `46 (jam in stacker)`, where one of them is told to be a code of the wire.
+
+    Equal values stay equal, and different ones different.
+    """
+    return (_named(observed), _named(expected)) if _has_code(observed) or _has_code(expected) else (observed, expected)
+
+
+def _has_code(value: Any) -> bool:
+    return any(map(_has_code, value)) if _is_list(value) else isinstance(value, _CODES)
+
+
+def _named(value: Any) -> Any:
+    if _is_list(value):
+        return sorted(map(_named, value)) if isinstance(value, set | frozenset) else list(map(_named, value))
+    is_code = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value:02X} ({_name(value, id003.Status)})" if is_code else value
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple | set | frozenset)
+
+
 def _name(number: int, names: Any) -> str:
     """The name among those of the direction; answers to commands carry the command's own number."""
-    for known in (names, id003.Command, id003.Status):
+    for known in (names, id003.Reply, id003.Command, id003.Status):
         if number in known._value2member_map_:
             return str(known(number).name).lower().replace("_", " ")
     return f"{number:02x}"

@@ -27,9 +27,15 @@ class Bench:
         where = ("--run-dir", str(self.folder)) if "--run-dir" not in words else ()
         options = ("--device", "bill-acceptor", "--rule-files", str(self.rules), *where)
         # A process of its own only where workers or signals need one: it costs a second.
-        apart = "-n" in words or "KeyboardInterrupt" in (self.suite / "test_good.py").read_text(encoding="utf-8")
-        start = self.pytester.runpytest_subprocess if apart else self.pytester.runpytest_inprocess
+        apart = ("-n" in words and "-3" not in words) or "KeyboardInterrupt" in (self.suite / "test_good.py").read_text(
+            encoding="utf-8"
+        )
+        start = self.pytester.runpytest_subprocess if apart else self.inprocess
         return start("suites", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", *options, *words)
+
+    def inprocess(self, *words: str):
+        # pytester takes exit code 2 for a Ctrl-C that it has to hand on.
+        return self.pytester.runpytest_inprocess(*words, no_reraise_ctrlc=True)
 
     def verdicts(self, folder: Path | None = None) -> dict[str, str]:
         found = [json.loads(path.read_text()) for path in ((folder or self.folder) / "rules").glob("*.json")]

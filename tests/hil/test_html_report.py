@@ -12,6 +12,7 @@ from pitbench_hil.verdict import Expectation, Measurement
 RULES = rules_for("bill-acceptor")
 DOOR, LATE, HOUSE = "NJ-1.28N(i)2/escrow", "NJ-1.28N(a)/response-time", "HOUSE-reject-reason"
 IDENTITY = {"device": "bill-acceptor", "image": "bench", "digest": "ab" * 32, "boot_block": "filesystem", "boot": 4}
+IDENTITY |= {"version": "3.7.1", "revision": "c0ffee123456", "crc": "88d3", "uid": "4309a05acf34e43b"}
 
 
 @pytest.fixture
@@ -70,6 +71,31 @@ def test_every_link_to_a_file_has_its_file(page, folder):
     files = set(re.findall(r'href="((?:rules|traces)/[^"]+)"', page))
     assert len(files) > len(RULES)
     assert all((folder / name).exists() for name in files)
+
+
+def test_the_header_says_what_was_judged(page):
+    header = page[: page.index("</header>")]
+    for said in ("bench image, unix", "3.7.1", "c0ffee123456", "88d3", ("ab" * 32)[:16], "of its own for each test"):
+        assert said in header
+
+
+def test_a_real_board_is_named_in_the_header(folder):
+    head = json.loads((folder / "run.json").read_text())
+    head["identities"][0]["identity"]["uid"] = "e660583883724a32"
+    (folder / "run.json").write_text(json.dumps(head))
+    page = report.report_again(folder).read_text(encoding="utf-8")
+    assert "e660583883724a32" in page[: page.index("</header>")]
+
+
+def test_a_trace_is_on_the_page_where_something_failed_and_in_its_file_elsewhere(page, folder):
+    assert "fc 05 11 27 56" in _section(page, DOOR)
+    evidence = json.loads((folder / "rules" / "NJ_1.28N_i_2_escrow.json").read_text())
+    evidence |= {"verdict": "PASS", "label": "PASS"}
+    (folder / "rules" / "NJ_1.28N_i_2_escrow.json").write_text(json.dumps(evidence))
+    section = _section(report.report_again(folder).read_text(encoding="utf-8"), DOOR)
+    assert "fc 05 11 27 56" not in section
+    assert 'href="traces/main-0.jsonl"' in section
+    assert "fc 05 11 27 56" in (folder / "traces" / "main-0.jsonl").read_text()
 
 
 def test_text_from_a_test_is_escaped(page):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pitbench.image import Image, build_image, install
 from pitbench.signature import embedded_crc, image_crc, image_files
+from pitbench.virtual.flash import FolderFlash
 from pitbench_hil.comparing import different_files
 from pitbench_hil.mutations import (
     CHECKS_8,
@@ -67,9 +68,9 @@ def test_a_board_is_altered_and_put_right_again(image: Image, tmp_path: Path) ->
     install(image, tmp_path)
     for kind in MAKERS:
         for mutation in mutations(image.files, kind)[:3]:
-            lay_out(tmp_path, image.files, mutation.files)
+            lay_out(FolderFlash(tmp_path), image.files, mutation.files)
             assert image_files(tmp_path) == dict(sorted(image_of(mutation.files).items()))
-            lay_out(tmp_path, mutation.files, image.files)
+            lay_out(FolderFlash(tmp_path), mutation.files, image.files)
     assert image_files(tmp_path) == dict(sorted(image.image_files.items()))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["boot", "boot.py", "data", "image", "main.py"]
 

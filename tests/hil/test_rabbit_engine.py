@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pitbench import cli
 from pitbench_hil.catalogue import rules_for
 from pitbench_hil.commands import rabbits as command
 from pitbench_hil.manifest import verify_manifest
@@ -49,7 +50,8 @@ def test_reason(board, check):
 
 def build(device: str, kind: str, out: Path, *, patches: dict[str, str], board: str) -> None:
     assert board == "unix"
-    out.mkdir(parents=True)
+    (out / "image" / kind).mkdir(parents=True)
+    (out / "image" / "crc").write_bytes(b"\0\0")
     (out / "device.py").write_text(patches["device.py"])
 
 
@@ -70,6 +72,30 @@ def hunt(bench, tmp_path):
     folder = tmp_path / "hunt"
     more = ("--rule-files", str(bench.rules))
     return Hunt(bench.suite, "bill-acceptor", "unix:", rules, folder, jobs=1, more=more, build=build, firmware=firmware)
+
+
+def test_some_rabbits_say_nothing_about_the_rules_that_others_violate(hunt, tmp_path, capfd):
+    (tmp_path / "rabbits.toml").write_text(row("door_ignored", "door = closed", "door = open", DOOR))
+    assert command.hunt_all(hunt, rabbits_for("bill-acceptor", tmp_path / "rabbits.toml"), [DOOR]) == 0
+    assert "violated by no rabbit" not in capfd.readouterr().out
+    assert json.loads((hunt.folder / "matrix.json").read_text())["unproven_rules"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--target", "/dev/ttyX"], "/dev/ttyX is a real board, and a rabbit is a firmware that cheats"),
+        (["--target", "usb:1,wire=usb:2"], "is a real board"),
+        (["--target", "moon"], "There is no target 'moon'."),
+        (["--jobs", "0"], "0 is no number of boards. Write --jobs 1, or more."),
+        (["nobody"], "There is no rabbit 'nobody'."),
+    ],
+)
+def test_what_rabbits_cannot_run_on_is_said_at_once(tmp_path, monkeypatch, capsys, words, sentence):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["rabbits", "bill-acceptor", *words]) == 2
+    assert sentence in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def go(hunt: Hunt, tmp_path: Path, *rows: str) -> tuple[int, dict]:

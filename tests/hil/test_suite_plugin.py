@@ -47,6 +47,51 @@ def test_evidence_of_a_rule_is_complete_and_masked(bench):
     assert record["mono"] > 0
 
 
+REBOOTED = """
+    from pitbench.link import BoardRebooted
+    raise BoardRebooted("advance", 3, {{"boot": 4, "reset": "{}"}})
+"""
+
+
+def test_a_device_that_fails_by_a_program_error_fails_the_rules_of_its_test(bench):
+    bench.write("test_good.py", GOOD.replace('    check.measure("accepted", 0)', REBOOTED.format("crash")))
+    assert bench.run().ret == 1
+    assert bench.verdicts()[DOOR] == "FAIL"
+    assert "program error: The board rebooted (crash) before 'advance' was answered" in bench.why(DOOR)
+    assert bench.verdicts()[BOOTS] == "PASS"
+
+
+def test_a_program_error_in_a_fixture_is_the_devices_too(bench):
+    bench.write("conftest.py", CONFTEST.replace("    return {", REBOOTED.format("crash") + "    return {"))
+    assert bench.run().ret == 1
+    assert bench.verdicts()[DOOR] == "FAIL"
+    assert bench.verdicts()["HOUSE-reason"] == "FAIL (doesn't count)"
+
+
+@pytest.mark.parametrize("reset", ["died", "power", "watchdog"])
+def test_a_board_that_something_else_restarted_breaks_the_rig(bench, reset):
+    bench.write("test_good.py", GOOD.replace('    check.measure("accepted", 0)', REBOOTED.format(reset)))
+    assert bench.run().ret == 2
+    assert f"BoardRebooted: The board rebooted ({reset})" in bench.why(DOOR)
+
+
+def test_codes_of_the_wire_are_recorded_with_their_names(bench):
+    named = 'from pitbench.protocols.id003 import Status\n    check.expect("status", 0x46, Status.JAM_IN_ACCEPTOR)'
+    more = '\n    check.expect("set", {0x46, 0x15}, {Status.VEND_VALID, Status.JAM_IN_STACKER})'
+    more += '\n    check.expect("none", None, Status.IDLE)\n    check.expect("number", 0x46, 0x46)'
+    bench.write("test_good.py", GOOD.replace('check.expect("reason", 0x71, 0x71)', named + more))
+    bench.run()
+    evidence = json.loads((bench.folder / "rules" / "HOUSE_reason.json").read_text())
+    rows = [row for row in evidence["records"][0]["rows"] if row["kind"] == "expect"]
+    seen = [(row["observed"], row["expected"], row["met"]) for row in rows]
+    assert seen == [
+        ("46 (jam in stacker)", "45 (jam in acceptor)", False),
+        (["15 (vend valid)", "46 (jam in stacker)"], ["15 (vend valid)", "46 (jam in stacker)"], True),
+        (None, "11 (idle)", False),
+        (0x46, 0x46, True),
+    ]
+
+
 def test_a_measurement_beyond_its_limit_fails_test_run_and_junit(bench):
     bench.write("test_good.py", GOOD.replace('"accepted", 0', '"accepted", 2'))
     result = bench.run()
@@ -170,6 +215,11 @@ def test_a_narrowed_run_asks_for_no_other_rule(bench):
     assert bench.why(BOOTS) == "not selected in this run"
 
 
+def test_a_run_of_rules_that_only_a_person_answers_is_no_trouble(bench):
+    assert bench.run("--rules", "NJ-1.28N(e)/wiring").ret == 0
+    assert bench.verdicts() == {"NJ-1.28N(e)/wiring": "INSPECT"}
+
+
 def test_two_workers_write_one_run(bench):
     result = bench.run("-n", "2")
     assert result.ret == 0
@@ -188,9 +238,11 @@ def test_a_rig_broken_in_one_worker_stops_the_other(bench):
     assert json.loads((bench.folder / "broken.json").read_text())["cause"] == "OSError: cable out"
 
 
-def test_ctrl_c_keeps_what_was_recorded_and_closes_the_folder(bench):
+def test_ctrl_c_ends_quietly_keeps_what_was_recorded_and_closes_the_folder(bench):
     bench.write("test_good.py", GOOD.replace('"ready", "ready")', '"ready", "ready")\n    raise KeyboardInterrupt'))
-    assert bench.run().ret == 2
+    result = bench.run()
+    assert result.ret == 130
+    assert "!!!" not in result.stdout.str() + result.stderr.str()
     assert bench.verdicts()[DOOR] == "PASS (bench image)"
     assert "interrupted" in bench.why(BOOTS) or "KeyboardInterrupt" in bench.why(BOOTS)
     assert json.loads((bench.folder / "run.json").read_text())["status"] == "interrupted"
@@ -205,8 +257,15 @@ def test_a_killed_run_can_be_closed_later(bench):
     until = time.monotonic() + 20
     while len(list((bench.folder / "records").glob("*"))) < 2 and time.monotonic() < until:
         time.sleep(0.02)
+    for command in ("report", "rejudge"):
+        early = subprocess.run(
+            [sys.executable, "-m", "pitbench", command, str(bench.folder)], capture_output=True, text=True
+        )
+        assert early.returncode == 2
+        assert f"is still being written (process {process.pid}). Ask again when it has ended." in early.stderr
     process.send_signal(signal.SIGKILL)
     process.wait()
+    assert (bench.folder / "running").exists(), "a lock that is stale"
     done = subprocess.run(
         [sys.executable, "-m", "pitbench", "report", str(bench.folder)], capture_output=True, text=True
     )
@@ -243,7 +302,7 @@ def test_a_disk_full_at_the_end_is_one_sentence_and_keeps_the_records(bench, mon
 def test_a_second_run_in_one_folder_is_refused(bench):
     assert bench.run().ret == 0
     result = bench.run()
-    assert result.ret == 4
+    assert result.ret == 2
     assert "holds a run already" in result.stderr.str()
 
 
@@ -253,14 +312,41 @@ def test_a_second_run_in_one_folder_is_refused(bench):
         (("--device", "roulette"), "No rule binds a device 'roulette'. Devices: bill-acceptor."),
         (("--rules", "NJ-9"), "No rule is named 'NJ-9'."),
         (("--profile", "nv"), "There is no profile 'nv'. Choose from: nj, ny, house."),
-        (("--image", "bench"), "Write --image bench=FOLDER."),
+        (("--rules", ","), "--rules ',' names nothing."),
+        (("--image", "bench"), "Write --image bench=FOLDER"),
+        (("--image", "bench=suites"), "suites holds no built image. Build one with `pitbench image`"),
+        (("--target", "roulette"), "There is no target 'roulette'. Choose from: virtual,"),
+        (("--target", "/dev/nobody,wire=/dev/nobody"), "There is no port /dev/nobody."),
+        (("--timing-uncertainty", "-1"), "A timing uncertainty of -1 ms can't be."),
+        (("--timing-uncertainty", "nan"), "A timing uncertainty of nan ms can't be."),
+        (("-n", "-3"), "-3 is no number of boards."),
+        (("--rule-files", "nowhere"), "nowhere is no folder."),
     ],
 )
-def test_a_wrong_word_on_the_command_line_is_one_sentence(bench, words, sentence):
+def test_a_wrong_word_on_the_command_line_is_one_sentence_before_anything_is_collected(bench, words, sentence):
+    bench.write("test_good.py", "raise RuntimeError('collected')")
     result = bench.run(*words)
-    assert result.ret == 4
-    assert sentence in result.stderr.str()
-    assert "Traceback" not in result.stderr.str()
+    assert result.ret == 2
+    assert [line for line in result.outlines if line] == []
+    assert [line for line in result.errlines if line.startswith("pitbench: ")] == result.errlines
+    assert sentence in result.errlines[0]
+    assert not bench.folder.exists()
+
+
+def test_a_target_without_a_device_says_what_to_add(bench):
+    result = bench.inprocess("suites", "--target", "unix:")
+    assert result.ret == 2
+    assert result.errlines == ["pitbench: --target and --rules need a device. Add --device bill-acceptor."]
+
+
+@pytest.mark.parametrize("kind", ["bench", "release"])
+def test_an_image_of_the_other_kind_is_refused(bench, kind):
+    image = bench.pytester.path / "image-folder"
+    (image / "image" / ("hal" if kind == "bench" else "bench")).mkdir(parents=True)
+    (image / "image" / "crc").write_bytes(b"\0\0")
+    result = bench.run("--image", f"{kind}={image}")
+    assert result.ret == 2
+    assert f"Name a folder with a {kind} image." in result.errlines[0]
 
 
 def test_suites_of_other_devices_are_not_imported(bench):

@@ -8,6 +8,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from pitbench.addresses import LOOKS_LIKE_A_PORT, parse_target
+from pitbench.targets import board_of
+
 from pitbench_hil.catalogue import normal_device, rules_for
 from pitbench_hil.evidence import new_run
 from pitbench_hil.manifest import write_manifest
@@ -15,6 +18,7 @@ from pitbench_hil.plugin import DEFAULT_TARGET
 from pitbench_hil.rabbit_engine import PROFILE, Catch, Hunt, run_good, run_rabbits
 from pitbench_hil.rabbit_matrix import Matrix
 from pitbench_hil.rabbits import Rabbit, RabbitError, rabbits_for
+from pitbench_hil.run_lock import RunLock
 from pitbench_hil.suites import suite_of
 
 
@@ -24,12 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="*", help="only these rabbits, and the good device on the rules they violate")
     parser.add_argument("--target", default=DEFAULT_TARGET, help=f"virtual board to run them on ({DEFAULT_TARGET})")
     parser.add_argument("--full", action="store_true", help="every rule on every rabbit, not only until it is caught")
-    parser.add_argument("-n", "--jobs", type=int, default=2, help="boards at a time (2)")
+    parser.add_argument("-n", "--jobs", type=_jobs, default=2, help="boards at a time (2)")
     parser.add_argument("--list", action="store_true", help="list the rabbits, and run nothing")
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit code 1 when a rabbit got away, was caught by the wrong rules only, or a rule fails the good device."""
+    if not args.list:
+        _refuse_real(args.target)
     device = normal_device(args.device)
     rabbits = _chosen(rabbits_for(device), args.name)
     rules = rules_for(device)
@@ -40,18 +46,24 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         print("\n".join(f"{rabbit.name:40} {', '.join(rabbit.violates)}: {rabbit.why}" for rabbit in rabbits))
         return 0
-    folder = new_run(Path("runs").resolve(), device, f"rabbits-{args.target}", profiles=[PROFILE])
+    folder = new_run(Path("runs").resolve(), device, f"rabbits-{args.target}", profiles=[PROFILE], hunt=True)
     hunt = Hunt(suite_of(device), device, args.target, rules, folder, jobs=args.jobs, full=args.full)
-    return hunt_all(hunt, rabbits, _violated(rabbits, hunt) if args.name else [])
+    lock = RunLock(folder)
+    try:
+        return hunt_all(hunt, rabbits, _violated(rabbits, hunt) if args.name else [])
+    finally:
+        lock.release()
 
 
 def hunt_all(hunt: Hunt, rabbits: list[Rabbit], good_rules: list[str]) -> int:
     """Run the good device (on those rules, or all) and the rabbits; print and keep the matrix. Gives the exit code."""
     began = time.monotonic()
-    print(f"good device first, then {len(rabbits)} rabbits on {hunt.target}; evidence: {hunt.folder}", flush=True)
+    some = f"{len(rabbits)} rabbit{'s' if len(rabbits) != 1 else ''}"
+    print(f"good device first, then {some} on {hunt.target}; evidence: {hunt.folder}", flush=True)
     good = run_good(hunt, good_rules)
     print(f"good device: {len(good)} rules run ({time.monotonic() - began:.0f} s)", flush=True)
-    matrix = Matrix(hunt.rules, good, run_rabbits(hunt, rabbits, _teller(len(rabbits))))
+    catches = run_rabbits(hunt, rabbits, _teller(len(rabbits)))
+    matrix = Matrix(hunt.rules, good, catches, some=bool(good_rules))
     matrix.write(hunt.folder, f"{hunt.device}: rules × rabbits on {hunt.target}")
     write_manifest(hunt.folder)
     print(f"\n{matrix.text()}\n")
@@ -62,6 +74,21 @@ def hunt_all(hunt: Hunt, rabbits: list[Rabbit], good_rules: list[str]) -> int:
     caught = sum(catch.caught for catch in matrix.catches)
     print(f"{caught} of {len(rabbits)} caught in {time.monotonic() - began:.0f} s: {hunt.folder / 'matrix.html'}")
     return 1 if matrix.problems else 0
+
+
+def _jobs(text: str) -> int:
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise RabbitError(f"{text} is no number of boards.", "Write --jobs 1, or more.")
+
+
+def _refuse_real(target: str) -> None:
+    if LOOKS_LIKE_A_PORT.match(target) or not parse_target(target).virtual:
+        raise RabbitError(
+            f"{target} is a real board, and a rabbit is a firmware that cheats: it is built into virtual boards only.",
+            "Leave --target out, or write unix: or wasm:.",
+        )
+    board_of(target)
 
 
 def _violated(rabbits: list[Rabbit], hunt: Hunt) -> list[str]:

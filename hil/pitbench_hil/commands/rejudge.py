@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from pitbench_hil import provenance
-from pitbench_hil.durable import read_json
-from pitbench_hil.evidence import Outcome, judge_run, rules_of_run
+from pitbench_hil.evidence import Outcome, judge_run, refuse_hunt, rules_of_run
 from pitbench_hil.manifest import verify_manifest
+from pitbench_hil.row_shapes import judged, run_head
+from pitbench_hil.run_lock import refuse_while_written
 from pitbench_hil.verdict import profiles_named
 
 
@@ -21,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit code 0 when the folder is whole and every verdict stands, 1 when a verdict changed, 2 when a file did."""
-    head = read_json(args.folder / "run.json")
+    refuse_while_written(args.folder)
+    head = run_head(args.folder)
+    refuse_hunt(args.folder, head)
     damaged = verify_manifest(args.folder)
     profiles = profiles_named(args.profile) if args.profile else head["profiles"]
     outcomes = judge_run(args.folder, rules_of_run(head), profiles)
@@ -42,7 +45,7 @@ def changes_since(then: dict[str, str], outcomes: list[Outcome]) -> list[str]:
 
 
 def _judged_then(folder: Path) -> dict[str, str]:
-    evidences: list[dict[str, Any]] = [read_json(path) for path in sorted((folder / "rules").glob("*.json"))]
+    evidences = [judged(path) for path in sorted((folder / "rules").glob("*.json"))]
     return {evidence["rule"]["id"]: evidence["label"] for evidence in evidences}
 
 

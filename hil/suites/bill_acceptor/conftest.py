@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pitbench.addresses import parse_target
+from pitbench.addresses import EMULATED
 from pitbench.image import Image, build_image, load_image
-from pitbench.targets import Board, board_of, open_target, prove_same_board
+from pitbench.targets import Board, board_of, open_target
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_kiosk import Till
 from pitbench_hil.acceptor_pins import bench_of
+from pitbench_hil.lasting import digests
 from pitbench_hil.run import Run
 
 DEVICE = "bill-acceptor"
-# What the rig can do by itself; the device reports the rest.
 VIRTUAL_RIG = ("wire", "link", "power", "image", "pins")
+EMULATED_RIG = (*VIRTUAL_RIG, "flash_time")
 REAL_RIG = ("wire", "link", "flash_time")
 
 
@@ -27,19 +28,27 @@ def image(run: Run, image_kind: str, tmp_path_factory: pytest.TempPathFactory) -
     if given:
         return run.once(f"image {image_kind}", lambda: load_image(given, DEVICE, image_kind))
     folder = tmp_path_factory.getbasetemp() / f"image-{image_kind}"
-    return run.once(f"image {image_kind}", lambda: build_image(DEVICE, image_kind, folder, board=board_of(run.target)))
+    name = run.lasting.name if run.lasting else board_of(run.target)
+    return run.once(f"image {image_kind}", lambda: build_image(DEVICE, image_kind, folder, board=name))
 
 
 @pytest.fixture
 def board(run: Run, image: Image, image_kind: str, tmp_path: Path) -> Iterator[Board]:
-    """An open board that runs the image."""
-    target = parse_target(run.target)
-    with open_target(target, image=image, kind=image_kind, root=tmp_path / "board", trace=run.trace) as board:
-        rig = VIRTUAL_RIG if target.virtual else REAL_RIG
-        run.identify(board.identity, rung=board.rung, caps=rig, pc={"digest": image.digest, "crc": f"{image.crc:04x}"})
-        if not target.virtual:
-            run.once("one board", lambda: prove_same_board(board))  # a virtual board's two ports can't be mixed up
+    """An open board that runs the image, as new."""
+    with open_target(run.target, image=image, kind=image_kind, root=tmp_path / "board", trace=run.trace) as board:
+        run.identify(board.identity, rung=board.rung, caps=rig_of(board), pc=digests(image), cut=board.cut_kind)
+        if run.lasting:
+            run.lasting.start_over(board)
         yield board
+        if run.lasting and not run.broken:
+            run.lasting.count(board)
+
+
+def rig_of(board: Board) -> tuple[str, ...]:
+    """What the rig can do by itself; the device reports the rest."""
+    if board.virtual:
+        return EMULATED_RIG if board.rung == EMULATED else VIRTUAL_RIG
+    return REAL_RIG + (board.real.caps if board.real else ())
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pitbench.protocols.id003 import Command, Status, encode
 from pitbench_hil import record_file
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.check import Check
-from pitbench_hil.marks import rule
+from pitbench_hil.marks import needs, rule
 from pitbench_hil.power_watch import interrupted
 
 METER_CYCLE = 10**10
@@ -62,12 +62,11 @@ def restart(bench: AcceptorBench, how: str) -> None:
 
 def with_meters(bench: AcceptorBench, **values: int) -> None:
     """Start the board with these meters, and bring it to idle."""
-    assert bench.board.virtual
-    root = bench.board.virtual.root
+    flash = bench.board.supervisor.flash
     bench.cut()
-    record = record_file.read(root)
+    record = record_file.read(flash)
     record["meters"].update(values)
-    record_file.write(root, record)
+    record_file.write(flash, record)
     bench.power_on()
     bench.start()
 
@@ -108,6 +107,7 @@ def told_value(bench: AcceptorBench) -> int:
 
 @pytest.mark.parametrize("write", range(1, 8))
 @rule("NJ-1.28C8/value", "NJ-1.28C8/count-by-denomination")
+@needs("power", "store_fault")
 def test_meters_equal_the_stacker_after_a_cut(bench: AcceptorBench, check: Check, write: int) -> None:
     bench.start()
     check.stimulus("power cut before a store write of an insertion", write=write)
@@ -295,7 +295,7 @@ def test_state_before_the_cut_is_restored(bench: AcceptorBench, check: Check, st
     check.stimulus("power cut and restored", state=state)
     bench.cut()
     bench.power_on()
-    check.expect("power-up state", bench.status().cmd, int(power_up))
+    check.expect("power-up state", bench.status().cmd, power_up)
     bench.advance(1000)
     check.expect("standing", bench.state()["standing"], standing)
     check.expect("meter of items stacked", bench.meters()["stacked_count"], 1 + stacked)

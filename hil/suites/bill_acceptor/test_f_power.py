@@ -229,8 +229,7 @@ def test_cut_again_at_every_write_of_the_recovery(till: Till, check: Check, kind
 def cut_recoveries(till: Till, turn: int) -> int:
     """Cut each recovery one write later than the one before, until one needs fewer writes. Returns the cuts made."""
     for write in count(1):
-        assert till.bench.board.virtual is not None
-        till.bench.board.virtual.fault_at_start(write, CUTS[(write + turn) % len(CUTS)])
+        till.bench.board.rig.fault_at_start(write, CUTS[(write + turn) % len(CUTS)])
         restore(till)
         if till.on:
             till.bench.do("store_fault", at=NEVER, how="before")
@@ -252,13 +251,12 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 @rule("NJ-1.28N(f)/one-damaged-copy")
 @pytest.mark.parametrize("copy", ["a", "b"])
 def test_one_copy_damaged_while_the_board_is_off(till: Till, check: Check, copy: str) -> None:
-    assert till.bench.board.virtual is not None
-    path = till.bench.board.virtual.root / "data" / copy
+    flash, path = till.bench.board.supervisor.flash, f"/data/{copy}"
     for name, damage in DAMAGE.items():
         _valid_and_unheard(till)
         till.cut()
         check.stimulus("one copy of the record damaged", copy=copy, damage=name)
-        path.write_bytes(damage(path.read_bytes()))
+        flash.change({path: damage(flash.read()[path])})
         restore(till)
         if not agrees(check, till, f"{copy}, {name}"):
             return

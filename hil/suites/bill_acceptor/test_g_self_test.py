@@ -27,8 +27,7 @@ def again(bench: AcceptorBench, how: str) -> None:
         bench.cut()
         bench.power_on()
     elif how == "watchdog":
-        assert bench.board.virtual is not None
-        bench.board.virtual.reset("watchdog")
+        bench.board.supervisor.reset("watchdog")
         bench.reconnect()
     else:
         bench.command(Command.RESET)

@@ -25,7 +25,7 @@ TIGHT = ("bit-flips", "same-crc-8", "embedded-value")
 def share(run: Run, image: Image, kind: str) -> list[Mutation]:
     """Some of them, spread over all: what the bench image leaves out, the release image takes."""
     every = run.once(f"mutations {kind} {image.kind}", lambda: mutations(image.files, kind))
-    return every[image.kind == "release" :: 2 if kind in TIGHT else 4]
+    return run.few(every[image.kind == "release" :: 2 if kind in TIGHT else 4])
 
 
 @images("bench", "release")

@@ -32,7 +32,7 @@ def on_the_wire(bench: AcceptorBench) -> int | None:
 def differing(bench: AcceptorBench, check: Check, files: Mapping[str, bytes]) -> int:
     """How many of the values that the board calculates differ from the PC's over the same bytes."""
     image = image_of(files)
-    values = {"digest in hello": (bench.link.hello()["digest"], image_digest(image))}
+    values = {}
     for seed in SEEDS:
         for width in WIDTHS:
             asked = bench.do("crc", seed=seed, width=width)["crc"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 from pitbench.protocols.id003 import ERRORS, Command, Status
 from pitbench_hil.acceptor import AcceptorBench, Unreached
@@ -11,6 +9,7 @@ from pitbench_hil.acceptor_errors import IN_FLIGHT, JAM_IN_ACCEPTOR, JAM_IN_STAC
 from pitbench_hil.acceptor_tempter import NEXT, difference, next_stacked, settle, tempt
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
+from pitbench_hil.record_file import forget_data
 
 JAM = "NJ-1.28N(i)1"
 JAMS = {error.name: error for error in (JAM_IN_ACCEPTOR, JAM_IN_STACKER)}
@@ -142,10 +141,7 @@ def test_jam_at_a_start(bench: AcceptorBench, check: Check, name: str, part: str
 def restart(bench: AcceptorBench, knows: bool) -> None:
     bench.cut()
     if not knows:
-        virtual = bench.board.virtual
-        assert virtual
-        shutil.rmtree(virtual.root / "data")
-        (virtual.root / "data").mkdir()
+        forget_data(bench.board.supervisor.flash)
     bench.power_on()
 
 

@@ -39,8 +39,9 @@ def answers(bench: AcceptorBench) -> Iterator[tuple[str, str]]:
 def flash(bench: AcceptorBench) -> Iterator[tuple[str, str]]:
     """What the device keeps, byte for byte, where the rig can read it."""
     if bench.board.virtual:
-        for path in sorted((bench.board.virtual.root / "data").iterdir()):
-            yield f"/data/{path.name}", path.read_bytes().decode("latin-1")
+        for path, data in sorted(bench.board.virtual.flash.read().items()):
+            if path.startswith("/data/"):
+                yield path, data.decode("latin-1")
         yield "console", bench.board.virtual.console.read_text(errors="replace")
 
 
