@@ -2,18 +2,21 @@
 PYTHON ?= python3
 DEVICE ?= bill-acceptor
 TARGET ?= virtual
+BOARD ?= rpi-pico
+PORT ?=
 RULES ?=
 JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help hil test lint rabbits bench sim image docs clean
+.PHONY: help hil test lint rabbits bench sim image boards flash docs clean
 
 help: ## show what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 	@echo
 	@echo "Narrow hil, rabbits, sim and image: DEVICE=$(DEVICE) TARGET=$(TARGET) RULES='NJ-1.28N(i)*' JOBS=$(JOBS)"
+	@echo "Flash: make flash BOARD=$(BOARD) DEVICE=$(DEVICE) PORT=usb:SERIAL (default: the one board that is plugged in)"
 
 hil: $(READY) ## hold the device to its rules on virtual boards, and write the evidence
 	@$(BIN)/pitbench verify $(DEVICE) --target $(TARGET) --rules '$(RULES)' --jobs $(JOBS)
@@ -22,17 +25,17 @@ test: lint ## lint, types, the project's own tests, the suite on the good device
 	@$(BIN)/pytest -q -n $(JOBS) tests
 	@$(BIN)/pitbench rabbits $(DEVICE) --jobs $(JOBS)
 
-lint: $(READY) ## ruff, formatting, types of the PC side and of the firmware
+lint: $(READY) ## ruff, formatting, types of the PC side, and of the firmware port by port
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@STUBS=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
-	  $(BIN)/mypy --config-file firmware/mypy.ini
+	@$(BIN)/python tests/lint/firmware_types.py
 
 rabbits: $(READY) ## run every known-bad firmware against the suite, print rules x rabbits
 	@$(BIN)/pitbench rabbits $(DEVICE) --target $(TARGET) --jobs $(JOBS)
 
 bench: $(READY) ## measure: link, boot, CRC, suite, rabbits, heap, commits
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[bench]'
 	@$(BIN)/python tests/bench/measure.py
 
 sim: $(READY) ## a virtual board that stays up, with two ports for any host program
@@ -41,8 +44,15 @@ sim: $(READY) ## a virtual board that stays up, with two ports for any host prog
 image: $(READY) ## build the release image into build/
 	@$(BIN)/pitbench image $(DEVICE) --kind release --out build/$(DEVICE)-release
 
-docs: $(READY) ## draw the state charts in docs/ again
+boards: $(READY) ## list the boards that are plugged in, and what runs on them
+	@$(BIN)/pitbench boards
+
+flash: $(READY) ## put the image onto a board (BOARD, PORT): copied, proven by digest, started, greeted
+	@$(BIN)/pitbench flash $(DEVICE) --board $(BOARD) $(addprefix --port ,$(PORT))
+
+docs: $(READY) ## draw the state charts and the boards' wiring in docs/ again
 	@$(BIN)/pitbench draw $(DEVICE)
+	@$(BIN)/pitbench wiring
 
 clean: ## remove the environment, builds and caches; runs/ stays
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

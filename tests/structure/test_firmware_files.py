@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
-import shutil
 import subprocess
-import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
 from pitbench.image import build_image
 from pitbench.sources import Tree
 from pitbench.virtual.interpreter import find_interpreter
-from tree import FIRMWARE, ROOT, imports, parsed, sources
+from tree import FIRMWARE, imports, parsed, sources
 
 IDS = {"ids": lambda path: str(path.relative_to(FIRMWARE))}
 DEVICES = Tree().devices
@@ -55,7 +52,7 @@ def test_no_file_is_an_orphan():
     text = "".join(path.read_text() for path in sources(FIRMWARE))
     orphans = []
     for path in sources(FIRMWARE):
-        late = f'"{path.stem}"' in text or path.parent.name == "plant" or name(path) in _by_product()
+        late = f'"{dotted(path)}"' in text or path.parent.name == "plant" or name(path) in _by_product()
         by_board = path.parent == FIRMWARE or name(path).startswith(("boot/", "hal/port_"))
         if not (dotted(path) in named or late or by_board):
             orphans.append(name(path))
@@ -109,8 +106,12 @@ print(json.dumps(missing))
 """
 
 
+# The `micropython.viper` of this file is the compiler's, on the PC: no interpreter ever looks for it.
+COMPILED_AWAY = FIRMWARE / "boot" / "crc_viper.py"
+
+
 def test_every_name_taken_from_micropython_is_in_the_interpreter(tmp_path):
-    wanted = sorted({pair for path in sources(FIRMWARE) for pair in used(path)})
+    wanted = sorted({pair for path in sources(FIRMWARE) if path != COMPILED_AWAY for pair in used(path)})
     assert len(wanted) > 25
     assert missing(wanted, tmp_path) == []
     assert missing([("os", "fsync"), ("utime", "monotonic")], tmp_path) == [["os", "fsync"], ["utime", "monotonic"]]
@@ -121,32 +122,3 @@ def missing(wanted: list[tuple[str, str]], folder: Path) -> list[list[str]]:
     script.write_text(f"WANTED = {wanted!r}\n{ASK}")
     command = [*find_interpreter("unix").bare, str(script)]
     return json.loads(subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout)
-
-
-WRONG = """
-
-def wrong():
-    import hashlib
-    import os
-    import time
-
-    os.fsync(3)
-    time.monotonic()
-    hashlib.blake2b()
-    time.ticks_ms("now")
-    import dataclasses
-"""
-ERRORS = ('"fsync"', '"monotonic"', '"blake2b"', 'for "ticks_ms"', 'named "dataclasses"')
-
-
-def test_the_type_check_knows_what_micropython_has_not(tmp_path):
-    for folder in ("firmware", "typings"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    with (tmp_path / "firmware" / "hal" / "power.py").open("a") as f:
-        f.write(WRONG)
-    command = [sys.executable, "-m", "mypy", "--config-file", "firmware/mypy.ini"]
-    stubs = {"STUBS": sysconfig.get_path("purelib"), "PATH": ""}
-    run = subprocess.run(command, cwd=tmp_path, env=stubs, capture_output=True, text=True, timeout=60)
-    found = [line for line in run.stdout.splitlines() if ": error:" in line]
-    assert len(found) == len(ERRORS), run.stdout + run.stderr
-    assert all("hal/power.py" in line and error in line for line, error in zip(found, ERRORS, strict=True))

@@ -10,7 +10,9 @@ from tree import FIRMWARE, ROOT, imports, parsed, root, sources
 
 # Built-ins of MicroPython that a stray file can't shadow: by their u-name, and the two that have none.
 U_NAMES = {"uarray", "ubinascii", "uhashlib", "ujson", "uos", "uselect", "ustruct", "usys", "utime"}
-U_NAMES |= {"gc", "micropython"}
+U_NAMES |= {"gc", "micropython", "umachine"}
+# Built-ins of boards that are looked for before any file: nothing can shadow them.
+FIXED = {"vfs", "pyb", "mimxrt"}
 BOOT = {path.stem for path in (FIRMWARE / "boot").glob("*.py")}
 # Made by the image builder beside the boot block: facts of the board, and its hal/port_*.py.
 BOARD_MADE = {"board", "port"}
@@ -20,9 +22,9 @@ FIRMWARE_PLACES = {"hal", "device", "wire", "link", "bench"}
 # Place → what may be imported there, by first name.
 TABLE = {
     "boot.py": U_NAMES | {"block"},
-    "boot": U_NAMES | BOOT | BOARD_MADE | {"main"},
+    "boot": U_NAMES | FIXED | BOOT | BOARD_MADE | {"main"},
     "main.py": FIRMWARE_PLACES | PURE | {"gc", "sys", "product"},
-    "hal": U_NAMES | {"hal", "machine", "host"},
+    "hal": U_NAMES | FIXED | {"hal", "host", "serial"},
     "device": PURE | {"device"},
     "wire": PURE | {"device"},
     "link": PURE | {"hal", "device", "link", "gc", "os", "sys"},
@@ -49,7 +51,7 @@ def test_every_place_has_sources():
 
 @pytest.mark.parametrize("path", sorted((FIRMWARE / "hal").glob("port_*.py")), ids=lambda path: path.name)
 def test_a_port_is_part_of_the_boot_block_too_and_imports_nothing_of_the_image(path):
-    assert {name for name in imports(path) if root(name) not in U_NAMES | {"machine", "host"}} == set()
+    assert {name for name in imports(path) if root(name) not in U_NAMES | FIXED | {"host", "serial"}} == set()
 
 
 def test_modules_are_loaded_by_name_only_where_it_is_said():
@@ -69,6 +71,30 @@ PC = [path for folder in ("host", "hil") for path in sources(ROOT / folder)]
 def test_the_pc_side_never_imports_firmware_and_host_never_hil(path):
     forbidden = FIRMWARE_NAMES | ({"pitbench_hil"} if path.is_relative_to(ROOT / "host") else set())
     assert {name for name in imports(path) if root(name) in forbidden | {"tests"}} == set()
+
+
+# What only a part of the PC side may import → that part. Nobody else waits for it to load.
+EMULATED = "host/pitbench/emulated/"
+KEPT_APART = {"rp2040py": (EMULATED,), "pitbench.emulated": (EMULATED, "host/pitbench/targets.py")}
+
+
+def within(name: str, package: str) -> bool:
+    return f"{name}.".startswith(f"{package}.")
+
+
+@pytest.mark.parametrize("path", PC, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_emulator_is_imported_by_its_own_files_and_by_the_targets_alone(path):
+    kept_from = [
+        package for package, places in KEPT_APART.items() if not path.relative_to(ROOT).as_posix().startswith(places)
+    ]
+    assert [name for name in imports(path) for package in kept_from if within(name, package)] == []
+
+
+def test_the_targets_import_the_emulator_late():
+    body = parsed(ROOT / "host" / "pitbench" / "targets.py").body
+    at_start = [node.module for node in body if isinstance(node, ast.ImportFrom)]
+    assert "pitbench.addresses" in at_start
+    assert not [name for name in at_start if within(str(name), "pitbench.emulated")]
 
 
 def test_firmware_never_imports_the_pc_side():

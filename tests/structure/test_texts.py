@@ -7,6 +7,9 @@ import subprocess
 import sys
 
 import pytest
+from bench import rare, rig
+from bench.plant.bill_acceptor import Plant
+from link import audit, ops, service
 from pitbench.cli import all_commands
 from tree import ROOT, texts
 
@@ -58,6 +61,18 @@ def test_every_command_explains_itself(command):
     )
     assert run.returncode == 0
     assert f"usage: pitbench {command}" in run.stdout
+
+
+OPERATIONS = "".join(kind.ARGS for kind in (ops.Ops, audit.Ops, service.Ops, rig.Rig, rare.Ops, Plant))
+
+
+@pytest.mark.parametrize("line", re.findall(r"^\w+:.*", OPERATIONS, re.M))
+def test_every_operation_of_the_link_is_described_with_its_arguments(line):
+    op, _, arguments = line.partition(":")
+    rows = [row for row in (ROOT / "docs/link.md").read_text(encoding="utf-8").splitlines() if row.startswith("| `")]
+    described = [row for row in rows if re.match(rf"\| (`[^|]*`, )?`{op}\b", row)]
+    assert len(described) == 1, described
+    assert [word for word in re.findall(r"(\w+)\??=", arguments) if word not in described[0]] == []
 
 
 def targets() -> set[str]:
