@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -43,11 +44,14 @@ def pytest_words(places: Iterable[Path], device: str, target: str, *more: str, r
 def run_pytest(words: list[str]) -> int:
     """Run pytest with these words, boards' flash in memory where there is room; returns its exit code.
 
-    A folder named by pytest's own variable for that wins.
+    A folder named by pytest's own variable for that wins. Otherwise each run has a folder of its own, gone with it:
+    of runs at the same time one would take another's for an old one, and remove it.
     """
-    if _TEMP_ROOT not in os.environ and _has_room(_RAM):
-        os.environ[_TEMP_ROOT] = str(_RAM)
-    return int(pytest.main(words))
+    if _TEMP_ROOT in os.environ:
+        return int(pytest.main(words))
+    place = _RAM if _has_room(_RAM) else None
+    with tempfile.TemporaryDirectory(prefix="pitbench-flash-", dir=place, ignore_cleanup_errors=True) as folder:
+        return int(pytest.main([*words, f"--basetemp={folder}/boards"]))
 
 
 def _has_room(folder: Path) -> bool:
