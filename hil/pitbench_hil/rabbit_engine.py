@@ -25,7 +25,7 @@ from pitbench.targets import board_of
 
 from pitbench_hil.catalogue import Rule
 from pitbench_hil.evidence import collection, judge_run
-from pitbench_hil.rabbit_signing import measures_otherwise, sign_as_its_own
+from pitbench_hil.rabbit_signing import HERE, measures_otherwise, sign_as_its_own
 from pitbench_hil.rabbits import Rabbit
 from pitbench_hil.suites import pytest_words, run_pytest
 from pitbench_hil.verdict import Verdict
@@ -229,5 +229,7 @@ def _work(words: list[str], log: Path, build: Mapping[str, Any], hunt: Hunt) -> 
     for kind, out in build.get("images", {}).items():
         hunt.build(hunt.device, kind, out, patches=build["patch"], board=board_of(hunt.target))
         if measures_otherwise(build["patch"]):
-            sign_as_its_own(out)
+            here = out.with_name(f"{kind}-here")
+            hunt.build(hunt.device, kind, here, patches=build["patch"], board=HERE)
+            sign_as_its_own(out, here)
     raise SystemExit(run_pytest(words))

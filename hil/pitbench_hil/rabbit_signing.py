@@ -14,6 +14,8 @@ from pitbench.errors import PitbenchError
 from pitbench.virtual import find_interpreter
 
 MEASURES = ("boot/verify.py", "boot/crc.py", "boot/crc_viper.py")
+# The board that this PC is.
+HERE = "unix"
 SECONDS = 20.0
 # Read by MicroPython: argv is the script and the image's folder, which becomes the board's file system.
 ASK = """
@@ -38,8 +40,11 @@ def measures_otherwise(patched: Iterable[str]) -> bool:
     return any(name in MEASURES for name in patched)
 
 
-def sign_as_its_own(folder: Path) -> None:
-    """Embed what the image's own boot block measures. Raises PitbenchError when it measures nothing."""
+def sign_as_its_own(out: Path, folder: Path) -> None:
+    """Embed in the image in `out` what its own boot block measures. Raises PitbenchError when it measures nothing.
+
+    `folder` has the same image for this PC: the boot block of another board may be code that doesn't run here.
+    """
     script = folder.parent / "ask.py"
     script.write_text(ASK, encoding="utf-8")
     command = [*find_interpreter("unix").bare, str(script), str(folder.resolve())]
@@ -47,4 +52,4 @@ def sign_as_its_own(folder: Path) -> None:
     measured = done.stdout.strip()
     if done.returncode or len(measured) != 4:
         raise PitbenchError(f"The rabbit's boot block measures nothing: {done.stderr.strip()[-200:]}.", "Mend its row.")
-    (folder / "image" / "crc").write_bytes(bytes.fromhex(measured))
+    (out / "image" / "crc").write_bytes(bytes.fromhex(measured))

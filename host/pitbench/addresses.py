@@ -57,6 +57,8 @@ class Target:
 def parse_target(text: str) -> Target:
     """The target that a person typed. Raises UnknownName with the right choices, PitbenchError."""
     kind, colon, file = text.partition(":")
+    if kind == EMULATED and "," in file:
+        raise PitbenchError(f"{text} has options, and an emulated board takes none.", "Write emu: or emu:FILE.uf2.")
     if kind == EMULATED and (colon or not file):
         return Target(text, True, EMULATED, uf2=file)
     name = text.removesuffix(":")
@@ -73,6 +75,8 @@ def _real(text: str) -> Target:
     if "wire" not in options:
         # Tunnelling the wire over the link comes with boards that have one port only.
         raise PitbenchError(f"The target {text} names no wire port.", f"Write {text},wire=PORT.")
+    if options["wire"] == link:
+        raise PitbenchError(f"The target {text} names one port twice.", "Write the adapter's port as wire=PORT.")
     if "power" in options and not link.startswith(USB):
         raise PitbenchError(
             f"The target {text} doesn't say which board hangs on the hub.", "Write usb:SERIAL for its link."

@@ -225,4 +225,5 @@ def _get_micropython(facts: Mapping[str, Any]) -> str:
 
 def _right_board(machine: str) -> str:
     names = [name for name in board_names() if board_facts(name).get("machine") == machine]
+    names.sort(key=lambda name: not board_facts(name)["usb"])  # an emulated board says what the real one says
     return f"Flash it with --board {names[0]}." if names else "There is no board file for it: look at the port."

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pitbench import compiler
-from pitbench.board_facts import board_facts, board_module, constants, first_lines, march_of
+from pitbench.board_facts import board_facts, board_module, board_names, constants, first_lines, march_of
 from pitbench.errors import UnknownName
 from pitbench.image_error import ImageError
 from pitbench.signature import CRC_FILE, image_crc, image_digest
@@ -97,7 +97,13 @@ def load_image(folder: Path, device: str, kind: str) -> Image:
     files = {path: data for path, data in files.items() if not path.startswith("/data/")}
     image = {path: data for path, data in files.items() if path.startswith("/image/")}
     crc = int.from_bytes(image[CRC_FILE], "big")
-    return Image(folder, device, kind, "", VERSION, "", crc, image_digest(image), files)
+    return Image(folder, device, kind, _board_of(files), VERSION, "", crc, image_digest(image), files)
+
+
+def _board_of(files: Mapping[str, bytes]) -> str:
+    """The board whose facts are in a boot block, "" where it doesn't say."""
+    facts = files.get("/boot/board.mpy", b"")
+    return max((name for name in board_names() if name.encode() in facts), key=len, default="")
 
 
 def no_image(folder: Path) -> ImageError:

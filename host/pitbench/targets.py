@@ -29,6 +29,7 @@ READY_S = 20.0
 BACK_S = 10.0
 WIRE_ANSWER_S = 1.0
 WIRE_BITS = 11
+PTYS = "/dev/pts/"
 REAL_RUNG = "board"
 EMULATED_BOARD = "rp2040-emulated"
 START_OVER = "start_over"
@@ -79,7 +80,7 @@ class Board:
     @property
     def byte_ms(self) -> float:
         """Time that one byte takes on the wire, in ms: start, 8 data, parity and stop bit; none on a pty alone."""
-        is_pty = self.virtual is not None and self.rung != EMULATED
+        is_pty = self.rung != EMULATED and (self.virtual is not None or self.wire.url.startswith(PTYS))
         return 0.0 if is_pty else 1000 * WIRE_BITS / ID003_FRAMING.baud
 
     @property
@@ -274,6 +275,11 @@ def make_board(target: Target, root: Path, image: images.Image | None = None) ->
 
     `image` is put on it, in place of the one there; data of an earlier life are left alone. Raises PitbenchError.
     """
+    if image and image.board not in ("", board_of(target)):
+        raise PitbenchError(
+            f"The image is built for {image.board}, and {target.text} is a {board_of(target)}.",
+            f"Build it with --board {board_of(target)}.",
+        )
     if target.interpreter == EMULATED:
         # Only here: whoever asks for no emulator waits for none to load.
         from pitbench.emulated.board import make_emulated

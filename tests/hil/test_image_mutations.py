@@ -90,7 +90,7 @@ def test_a_sound_boot_block_embeds_the_signature(image: Image, tmp_path: Path) -
     folder = tmp_path / "image"
     install(image, folder)
     (folder / "image" / "crc").write_bytes(b"\0\0")
-    sign_as_its_own(folder)
+    sign_as_its_own(folder, folder)
     assert (folder / "image" / "crc").read_bytes() == image.crc.to_bytes(2, "big")
     assert measures_otherwise({"boot/verify.py": ""})
     assert not measures_otherwise({"device/log.py": ""})

@@ -139,14 +139,27 @@ def dies(till: Till, frame: int, death: Callable[[Till], None]) -> None:
     till.dies_at = (frame, partial(death, till))
 
 
+ATTEMPTS = 4
+
+
 @rule("NJ-1.28N(f)/no-journal-is-a-dispute")
 @pytest.mark.parametrize("comes_back", ["polling", "with a reset"])
 def test_a_host_without_its_journal_disputes(till: Till, check: Check, tmp_path: Path, comes_back: str) -> None:
+    # On a busy PC a poll may come so late that the one frame which leaves a dispute isn't among those tried.
+    for attempt in range(ATTEMPTS):
+        if disputes_without_journal(till, check, tmp_path / str(attempt), comes_back):
+            return
+    check.expect("disputes were needed", False, True)
+
+
+def disputes_without_journal(till: Till, check: Check, folder: Path, comes_back: str) -> int:
+    """Let the host die at each frame of an insertion, its journal lost; how many disputes came of it."""
+    folder.mkdir()
     disputes = 0
     for at in range(frames_of_insertion(till, "note")[0]):
         check.stimulus("host dies, its journal is lost, a new one comes", frame=at, comes_back=comes_back)
         before = till.bench.truth()["stacked"]
-        lost = LostJournal(till, tmp_path / f"journal-{at}", comes_back == "with a reset")
+        lost = LostJournal(till, folder / f"journal-{at}", comes_back == "with a reset")
         till.insert(till.note(20))
         dies(till, at, lost)
         till.settle()
@@ -155,8 +168,8 @@ def test_a_host_without_its_journal_disputes(till: Till, check: Check, tmp_path:
         known, stacked = len(till.kiosk.credits) + till.unexplained(), till.bench.truth()["stacked"] - before
         disputes += till.unexplained()
         if not check.measure("credited_and_disputed_minus_stacked", known - stacked):
-            return
-    check.expect("disputes were needed", disputes > 0, True)
+            return 1
+    return disputes
 
 
 class LostJournal:
