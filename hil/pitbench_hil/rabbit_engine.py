@@ -146,7 +146,8 @@ def _start(hunt: Hunt, catch: Catch, rules: list[str]) -> _Job:
     folder = hunt.folder / "rabbits" / catch.rabbit.name / stage
     words = ["--run-dir", str(folder / "run"), "--profile", PROFILE, "--bare", "--keep-going"]
     words += [*_KEEP_NOTHING, *hunt.more]
-    words += ["--stop-at-fail"] if rules else []
+    # Whichever of a rule's tests shows the rabbit, on a slow board too.
+    words += ["--stop-at-fail", "--sample=0"] if rules else []
     kinds = _kinds(hunt, rules)
     words += ["--image-kind", kinds[0]] if len(kinds) == 1 else []
     images = {kind: folder / kind for kind in kinds}
