@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pitbench.emulated.runner import CONTROL, LINK_IN, LINK_OUT, WIRE, Runner
 from pitbench.link import LineSplitter, encode_line
-from pitbench.virtual.fork_server_process import DESCRIPTORS_MAX, REQUEST_SIZE, become_board, fork
+from pitbench.virtual.fork_server_process import serve
 from pitbench.virtual.pins import PinResponder
 
 # Where the server's own ends stay clear of a board's descriptors.
@@ -99,24 +99,13 @@ def boot(folder: Path, requests: socket.socket) -> Runner:
     return runner
 
 
-def serve(requests: socket.socket, folder: Path) -> None:
-    """Hand out boards until the bench is gone."""
-    runner = boot(folder, requests)
-    while True:
-        request, descriptors, _, _ = socket.recv_fds(requests, REQUEST_SIZE, DESCRIPTORS_MAX)
-        if not request:
-            return
-        pid = fork()
-        if pid == 0:
-            become_board(requests, descriptors)
-            runner.move(Path(os.fsdecode(request).split("\0")[0]))
-            runner.run()
-        for descriptor in descriptors:
-            os.close(descriptor)
-        if pid < 0:
-            requests.send(b"%d" % pid)
-
-
 def main() -> None:
-    """Take the socket out of the way of a board's own descriptors, and serve."""
-    serve(_above(0), Path(sys.argv[1]))
+    """Take the socket out of the way of a board's own descriptors, boot, and hand out boards."""
+    requests = _above(0)
+    runner = boot(Path(sys.argv[1]), requests)
+
+    def live(words: list[str]) -> int:
+        runner.move(Path(words[0]))
+        runner.run()
+
+    serve(requests, live)

@@ -15,6 +15,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
 
 SOCKET = 0
 REQUEST_SIZE = 65536
@@ -30,11 +31,8 @@ CLONE_PARENT = 0x8000
 _libc = ctypes.PyDLL(None, use_errno=True)
 
 
-def serve(requests: socket.socket, folder: str) -> None:
-    """Fork until the bench is gone."""
-    sys.path.insert(0, folder)
-    from micropython_run import run_main  # type: ignore[import-not-found]
-
+def serve(requests: socket.socket, live: Callable[[list[str]], int]) -> None:
+    """Fork until the bench is gone; a fork calls `live` with the words of its request, and ends with that status."""
     while True:
         request, descriptors, _, _ = socket.recv_fds(requests, REQUEST_SIZE, DESCRIPTORS_MAX)
         if not request:
@@ -42,7 +40,7 @@ def serve(requests: socket.socket, folder: str) -> None:
         pid = fork()
         if pid == 0:
             become_board(requests, descriptors)
-            os._exit(run_main(["micropython", *os.fsdecode(request).split("\0")]) & 0xFF)
+            os._exit(live(os.fsdecode(request).split("\0")))
         for descriptor in descriptors:
             os.close(descriptor)
         if pid < 0:
@@ -66,5 +64,16 @@ def become_board(requests: socket.socket, descriptors: list[int]) -> None:
     os.closerange(len(high), HIGH + len(high) + 1)
 
 
+def micropython(folder: str) -> Callable[[list[str]], int]:
+    """What runs the wheel in `folder`, loaded already."""
+    sys.path.insert(0, folder)
+    from micropython_run import run_main  # type: ignore[import-not-found]
+
+    def live(words: list[str]) -> int:
+        return int(run_main(["micropython", *words])) & 0xFF
+
+    return live
+
+
 if __name__ == "__main__":
-    serve(socket.socket(fileno=SOCKET), sys.argv[1])
+    serve(socket.socket(fileno=SOCKET), micropython(sys.argv[1]))
