@@ -14,8 +14,8 @@ from pitbench.errors import PitbenchError
 from pitbench.link import LineSplitter
 from pitbench.transport import Transport
 from pitbench.virtual.pins import PinResponder
+from pitbench.virtual.surroundings import Surroundings, adc
 
-NEW_WORLD = "world"
 LOOK_S = 0.1
 # The whole world of a plant as JSON, and room.
 LINE_LIMIT = 4096
@@ -30,35 +30,30 @@ class RigLine:
     """
 
     def __init__(self, port: Transport, cut: Callable[[], None]) -> None:
-        self.responder = PinResponder()
         self._port = port
         self._cut = cut
-        self._world = NEW_WORLD
-        self._orders: list[str] = []
+        self._around = Surroundings()
         self._stopping = threading.Event()
-        self._lock = threading.Lock()
         self._broken: PitbenchError | None = None
         self._thread = threading.Thread(target=self._listen, name="rig-line", daemon=True)
         self._thread.start()
 
     @property
-    def world(self) -> str:
-        """The line that tells a board that starts how the world stands."""
-        return self._world
+    def responder(self) -> PinResponder:
+        """The parts that answer what a release image drives."""
+        return self._around.responder
 
     def pins(self, name: str, level: int) -> None:
         """Set the level of a sensor that has no pin; it stays so. Raises PitbenchError when the line broke."""
-        self.responder.held[name] = level
-        self._tell(f"pin {name} {level}")
+        self._tell(self._around.pin(name, level))
 
     def adc(self, name: str, *values: int) -> None:
         """Set what a measuring sensor reads. Raises PitbenchError when the line broke."""
-        self._tell(" ".join(("adc", name, *map(str, values))))
+        self._tell(adc(name, *values))
 
     def fault_at_start(self, at: int, how: str) -> None:
         """Have the next start of a bench image fail at its `at`-th store write, as `store_fault` takes it."""
-        with self._lock:
-            self._orders.append(f"fault {at} {how}")
+        self._around.fault_at_start(at, how)
 
     def close(self) -> None:
         """End the thread, and give the port back."""
@@ -77,21 +72,10 @@ class RigLine:
 
     # What a cable in the air makes of a line is no line of ours.
     def _obey(self, line: str) -> None:
-        if line == "world?":
-            with self._lock:
-                told, self._orders = [*self._orders, self._world], []
-            self._port.write("".join(f"{answer}\n" for answer in told).encode("ascii"))
-        elif line.startswith("world "):
-            self._world = line
-        elif line == "cut":
+        if line == "cut":
             self._cut()
-        elif line.startswith("out "):
-            self._drive(line.split(" ")[1:])
-
-    def _drive(self, words: list[str]) -> None:
-        if len(words) == 2 and words[1].lstrip("-").isdecimal():
-            for pin, level in self.responder.react(words[0], int(words[1])):
-                self._tell(f"pin {pin} {level}")
+        for answer in self._around.heard(line) or ():
+            self._tell(answer)
 
     def _tell(self, line: str) -> None:
         if self._broken:

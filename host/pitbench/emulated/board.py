@@ -105,7 +105,7 @@ class EmulatedBoard(VirtualBoard):
 
     def _starter(self, cause: str) -> Starter:
         # A new board in a new world is the same wherever it boots: it is booted once.
-        told = self._orders or self._at_start() or self._world != "world"
+        told = self._strap or not self._around.untouched
         if cause != "power" or self.boots > 1 or told or not self._forked:
             return super()._starter(cause)
         return NURSERIES.of(self.root, package_folder())
@@ -120,11 +120,7 @@ class EmulatedBoard(VirtualBoard):
         return [*([self._strap] if self._strap else []), *self.responder.at_start()]
 
     def _obey(self, line: str) -> None:
-        if line == "world?":
-            for answer in (*self._orders, self._world):
-                self._tell(answer)
-            self._orders.clear()
-        elif line.startswith("wire "):
+        if line.startswith("wire "):
             self.wire_settings = line.removeprefix("wire ")
         elif line == "restarted":
             self.boots += 1

@@ -17,13 +17,11 @@ from pathlib import Path
 from pitbench.emulated.runner import CONTROL, LINK_IN, LINK_OUT, WIRE, Runner
 from pitbench.link import LineSplitter, encode_line
 from pitbench.virtual.fork_server_process import serve
-from pitbench.virtual.pins import PinResponder
+from pitbench.virtual.surroundings import Surroundings
 
 # Where the server's own ends stay clear of a board's descriptors.
 HIGH = 32
 READ_SIZE = 4096
-# What a supervisor answers to a board that is new, in a world that is new.
-NEW_WORLD = b"world\n"
 # By then the host has found its USB port; what is sent earlier is lost.
 ENUMERATED_NS = 200_000_000
 HELLO = encode_line({"id": 0, "do": "hello", "session": 1})
@@ -36,8 +34,8 @@ class Bench:
         self._ends = {number: _pair(number) for number in (LINK_IN, WIRE, CONTROL)}
         os.dup2(LINK_IN, LINK_OUT)
         self._splitter = LineSplitter()
-        self._responder = PinResponder()
-        self._rest = b""
+        self._orders = LineSplitter()
+        self._around = Surroundings()
         self.answered = False
 
     def attend(self) -> None:
@@ -52,19 +50,14 @@ class Bench:
 
     def _take(self, number: int, data: bytes) -> None:
         if number == CONTROL:
-            *lines, self._rest = (self._rest + data).split(b"\n")
-            for line in lines:
+            for line in self._orders.feed(data):
                 self._answer(line.decode())
         if number == LINK_IN and self._splitter.feed(data):
             self.answered = True
 
     def _answer(self, line: str) -> None:
-        word, *rest = line.split(" ")
-        if word == "world?":
-            self._ends[CONTROL].send(NEW_WORLD)
-        elif word == "out":
-            for pin, level in self._responder.react(rest[0], int(rest[1])):
-                self._ends[CONTROL].send(f"pin {pin} {level}\n".encode())
+        for answer in self._around.heard(line) or ():
+            self._ends[CONTROL].send(f"{answer}\n".encode())
 
 
 def _pair(number: int) -> socket.socket:

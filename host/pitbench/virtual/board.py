@@ -17,6 +17,7 @@ from pitbench.virtual.interpreter import Interpreter
 from pitbench.virtual.pins import PinResponder
 from pitbench.virtual.ptys import open_port
 from pitbench.virtual.starting import Starter
+from pitbench.virtual.surroundings import NEW_WORLD, Surroundings, adc
 
 CONSOLE = "console.log"
 NOTE_MARK = "[supervisor]"
@@ -42,13 +43,10 @@ class VirtualBoard:
         self.root = root.resolve()
         self.console = self.root.parent / CONSOLE
         self.interpreter = interpreter
-        self.responder = PinResponder()
         self.boots = 0
         self.crashes = 0
         self._cause = cause
-        # The physical world of a bench image (paper, doors), as the plant last told it: a power cut doesn't move it.
-        self._world = "world"
-        self._orders: list[str] = []
+        self._around = Surroundings()
         self._recent_crashes: deque[float] = deque(maxlen=CRASH_LIMIT)
         self._child: Child | None = None
         self._changed = threading.Condition(threading.RLock())
@@ -99,7 +97,7 @@ class VirtualBoard:
 
     def new_world(self) -> None:
         """Forget paper, doors and parts: the next start finds the physical world as new. The board must be off."""
-        self._world = "world"
+        self._around.world = NEW_WORLD
 
     def reset(self, cause: str) -> None:
         """Restart it with a cause; what hosts have sent stays with the ports. Does nothing while it is off."""
@@ -119,13 +117,12 @@ class VirtualBoard:
     def pins(self, name: str, level: int) -> None:
         """Set the level of a sensor pin by its name; it stays so through power cuts, as a switch does."""
         with self._changed:
-            self.responder.held[name] = level
-            self._tell(f"pin {name} {level}")
+            self._tell(self._around.pin(name, level))
 
     def adc(self, name: str, *values: int) -> None:
         """Set what a measuring sensor reads: `adc("optical", 40, 200, 60, 90)`; `pins("ready", 1)` offers it."""
         with self._changed:
-            self._tell(" ".join(("adc", name, *map(str, values))))
+            self._tell(adc(name, *values))
 
     def fault_at_start(self, at: int, how: str) -> None:
         """Have the next start of a bench image fail at its `at`-th store write: writes come before the link does.
@@ -133,13 +130,18 @@ class VirtualBoard:
         Args:
             how: as the link operation `store_fault` takes it.
         """
-        self._orders.append(f"fault {at} {how}")
+        self._around.fault_at_start(at, how)
 
     def wait_off(self, deadline: Deadline) -> None:
         """Wait until the power is off, by a cut that the board itself asked for. Raises DeadlinePassed."""
         with self._changed:
             if not self._changed.wait_for(lambda: not self.alive, deadline.remaining):
                 raise DeadlinePassed("The power cut did not happen in time.", f"Read {self.console}.")
+
+    @property
+    def responder(self) -> PinResponder:
+        """The parts that answer what a release image drives."""
+        return self._around.responder
 
     @property
     def flash(self) -> BoardFlash:
@@ -185,16 +187,16 @@ class VirtualBoard:
         return self.interpreter.start
 
     def _at_start(self) -> list[str]:
-        orders = self._orders.copy()
-        self._orders.clear()
-        return [*orders, self._world, *self.responder.at_start()]
+        return [*self._around.told_at_start(), *self.responder.at_start()]
 
     def _end_child(self) -> None:
         child, self._child = self._child, None
         if child:
             child.end()
             for line in child.last_lines():
-                self._remember(line)
+                # A question that nobody has answered yet is over with the run that asked it.
+                if line.startswith("world "):
+                    self._around.heard(line)
 
     def _tell(self, line: str) -> None:
         if self._child:
@@ -243,25 +245,15 @@ class VirtualBoard:
 
     def _obey(self, line: str) -> None:
         word, _, cause = line.partition(" ")
-        if word == "world":
-            self._world = line
-        elif word == "reset":
+        if word == "reset":
             self.reset(cause)
         elif word == "cut":
             self.cut()
-        elif word == "out":
-            self._drive(cause)
-        else:
+        elif (answers := self._around.heard(line)) is None:
             self._note(f"unknown control line {line!r}")
-
-    def _remember(self, line: str) -> None:
-        if line.startswith("world "):
-            self._world = line
-
-    def _drive(self, output: str) -> None:
-        name, _, level = output.partition(" ")
-        for pin, value in self.responder.react(name, int(level)):
-            self._tell(f"pin {pin} {value}")
+        else:
+            for answer in answers:
+                self._tell(answer)
 
     def _crashed(self) -> None:
         status = self._child.end() if self._child else None

@@ -1,0 +1,64 @@
+"""What stands around a board while its power comes and goes: parts, sensors, and the world that its plant told last.
+
+Control lines go both ways, whatever carries them. To the board: `fault AT HOW`, `world JSON` or `world` for a new one,
+`pin NAME LEVEL`, `adc NAME VALUE…`. From it: `world?` where nobody tells it unasked, `world JSON`, `out NAME LEVEL`.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from pitbench.virtual.pins import PinResponder
+
+NEW_WORLD = "world"
+
+
+class Surroundings:
+    """The far end of one board's control lines; use it from any thread.
+
+    `responder` are the parts, `world` is the line that tells a board that starts how paper and doors were left.
+    """
+
+    def __init__(self) -> None:
+        self.responder = PinResponder()
+        self.world = NEW_WORLD
+        self._faults: list[str] = []
+        self._lock = threading.Lock()
+
+    @property
+    def untouched(self) -> bool:
+        """Whether all is as around a board that never ran."""
+        return not self._faults and self.world == NEW_WORLD and not self.responder.at_start()
+
+    def fault_at_start(self, at: int, how: str) -> None:
+        """Order a store fault for the next start, as the link operation `store_fault` takes it."""
+        with self._lock:
+            self._faults.append(f"fault {at} {how}")
+
+    def told_at_start(self) -> list[str]:
+        """Lines for a board that starts: faults that were ordered, once, and the world before."""
+        with self._lock:
+            faults, self._faults = self._faults, []
+        return [*faults, self.world]
+
+    def pin(self, name: str, level: int) -> str:
+        """Hold a sensor at a level; the line that says it."""
+        self.responder.held[name] = level
+        return f"pin {name} {level}"
+
+    def heard(self, line: str) -> list[str] | None:
+        """Take a line from the board; what to answer, None for a line that isn't about what stands here."""
+        if line == "world?":
+            return self.told_at_start()
+        word, *words = line.split(" ")
+        if word == "world" and words:
+            self.world = line
+            return []
+        if word == "out" and len(words) == 2 and words[1].lstrip("-").isdecimal():
+            return [f"pin {pin} {level}" for pin, level in self.responder.react(words[0], int(words[1]))]
+        return None
+
+
+def adc(name: str, *values: int) -> str:
+    """The line that says what a measuring sensor reads."""
+    return " ".join(("adc", name, *map(str, values)))
