@@ -14,7 +14,7 @@ from pitbench.errors import PitbenchError, UnknownName
 from pitbench.usb_ports import port_of_serial
 
 VIRTUAL_RUNGS = {"virtual": None, "unix": "unix", "wasm": "wasm"}
-EMULATED = "emu"
+EMULATED, EMULATED_BOARD = "emu", "rp2040-emulated"
 USB = "usb:"
 HUB = "hub"
 OPTIONS = ("wire=PORT", "rig=PORT", "power=hub")

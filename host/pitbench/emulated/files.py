@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pitbench.image import Image
-from pitbench.littlefs_image import change_files, make_filesystem, read_files
+from pitbench.littlefs_image import change_files, geometry, make_filesystem, read_files
 from pitbench.uf2 import flash_bytes
-
-BOARD = "rp2040-emulated"
-FLASH = "flash.bin"
 
 
 class FileSystemFlash:
@@ -20,7 +17,7 @@ class FileSystemFlash:
     def __init__(self, path: Path, facts: Mapping[str, Any]) -> None:
         self._path = path
         self._facts = facts
-        self._at = slice(facts["fs_offset"], facts["fs_offset"] + facts["fs_bytes"])
+        self._at = geometry(facts).place
 
     def read(self) -> dict[str, bytes]:
         """As BoardFlash has it."""
@@ -33,11 +30,10 @@ class FileSystemFlash:
         self._path.write_bytes(flash)
 
 
-def lay_out(image: Image, path: Path, micropython: Path, facts: Mapping[str, Any]) -> None:
-    """Make a flash file of a UF2 with MicroPython and a new file system that holds an image. Raises PitbenchError."""
+def lay_out(files: Mapping[str, bytes], path: Path, micropython: Path, facts: Mapping[str, Any]) -> None:
+    """Make a flash file of a UF2 with MicroPython and a new file system that holds files. Raises PitbenchError."""
     flash = flash_bytes(micropython)
-    start = facts["fs_offset"]
-    flash[start : start + facts["fs_bytes"]] = make_filesystem(image.files, facts)
+    flash[geometry(facts).place] = make_filesystem(files, facts)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(flash)
 

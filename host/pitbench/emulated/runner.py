@@ -13,12 +13,14 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from pitbench.addresses import EMULATED_BOARD
 from pitbench.board_facts import board_facts
 from pitbench.emulated.chip import Chip
-from pitbench.emulated.files import BOARD, FLASH
-from pitbench.emulated.flash import SIZE, FlashFile
+from pitbench.emulated.flash import FlashFile
 from pitbench.emulated.lines import ControlLines
 from pitbench.emulated.state import FILE, State, StateFile
+from pitbench.uf2 import RP2040_FLASH_BYTES
+from pitbench.virtual.flash import FLASH_FILE
 
 UNIQUE = "unique.bin"
 LINK_IN, LINK_OUT, WIRE, CONTROL = 0, 1, 3, 4
@@ -54,8 +56,8 @@ class Runner:
     """One emulated board and its descriptors."""
 
     def __init__(self, folder: Path) -> None:
-        facts = board_facts(BOARD)
-        self._file = FlashFile(folder / FLASH)
+        facts = board_facts(EMULATED_BOARD)
+        self._file = FlashFile(folder / FLASH_FILE)
         self._unique = _unique(folder)
         self._link, self._wire, self._bench = Outlet(LINK_OUT), Outlet(WIRE), Outlet(CONTROL)
         self._rig_line = bytearray()
@@ -75,7 +77,7 @@ class Runner:
             restarted=self._restarted,
         )
         wire, rig = facts["wire"], facts["rig"]
-        self.wire, self.rig = self.chip.uarts[wire["uart"]], self.chip.uarts[rig["uart"]]  # type: ignore[index]
+        self.wire, self.rig = self.chip.uarts[wire["uart"]], self.chip.uarts[rig["uart"]]
         self.wire.on_byte = lambda byte: self._wire.send(bytes((byte,)))
         self.rig.on_byte = self._from_rig
         self.wire.on_settings = self._wire_set
@@ -100,7 +102,7 @@ class Runner:
 
     def move(self, folder: Path) -> None:
         """From now on be the board of another folder, whose flash becomes what this one's is."""
-        self._file.move(folder / FLASH, bytes(self.chip.rp2040.flash[:SIZE]))
+        self._file.move(folder / FLASH_FILE, bytes(self.chip.rp2040.flash[:RP2040_FLASH_BYTES]))
         (folder / UNIQUE).write_bytes(self._unique)
         self._state = StateFile(folder.parent / FILE)
         self._wire_set(self.wire.settings)

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pitbench.emulated.files import FLASH
+from pitbench.virtual.flash import FLASH_FILE
 from pitbench.virtual.fork_server import ForkServer
 
 # A cold start takes ten seconds on a PC that has nothing else to do.
@@ -34,12 +34,12 @@ class Nurseries:
 
     def of(self, root: Path, folder: Path | None) -> ForkServer:
         """The one for the flash in `root`; it boots at the first request."""
-        key = hashlib.sha256((root / FLASH).read_bytes()).hexdigest()
+        key = hashlib.sha256((root / FLASH_FILE).read_bytes()).hexdigest()
         if key not in self._servers:
             self._folders.append(tempfile.TemporaryDirectory(prefix="pitbench-nursery-"))
             own = Path(self._folders[-1].name) / "board"
             own.mkdir()
-            shutil.copyfile(root / FLASH, own / FLASH)
+            shutil.copyfile(root / FLASH_FILE, own / FLASH_FILE)
             server = (*program(NURSERY, folder), str(own))
             self._servers[key] = ForkServer(program(RUNNER, folder), server, PATIENCE_S)
         return self._servers[key]

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
+# In the folder of an emulated board: its whole flash.
+FLASH_FILE = "flash.bin"
+
 
 class BoardFlash(Protocol):
     """Every file of a board, by its path on the board."""
