@@ -10,7 +10,7 @@ from pitbench.addresses import EMULATED, parse_target
 from pitbench.errors import PitbenchError
 from pitbench.image import KINDS, no_image
 from pitbench.signature import CRC_FILE
-from pitbench.targets import board_of
+from pitbench.targets import prove_startable
 
 from pitbench_hil.lasting import LastingBoard, look_at
 
@@ -27,7 +27,7 @@ def reachable(
     """
     where = parse_target(target)
     if where.virtual:
-        board_of(where)
+        prove_startable(where)
         return None
     if processes:
         raise PitbenchError(

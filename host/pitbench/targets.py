@@ -275,19 +275,24 @@ def make_board(target: Target, root: Path, image: images.Image | None = None) ->
 
     `image` is put on it, in place of the one there; data of an earlier life are left alone. Raises PitbenchError.
     """
-    if image and image.board not in ("", board_of(target)):
-        raise PitbenchError(
-            f"The image is built for {image.board}, and {target.text} is a {board_of(target)}.",
-            f"Build it with --board {board_of(target)}.",
-        )
     if target.interpreter == EMULATED:
         # Only here: whoever asks for no emulator waits for none to load.
         from pitbench.emulated.board import make_emulated
 
+        _refuse_another(image, target, EMULATED_BOARD)
         return make_emulated(root, image, micropython_of(target))
+    interpreter = find_interpreter(target.interpreter)
+    _refuse_another(image, target, interpreter.kind)
     if image:
         images.install(image, root)
-    return VirtualBoard(root, find_interpreter(target.interpreter))
+    return VirtualBoard(root, interpreter)
+
+
+def _refuse_another(image: images.Image | None, target: Target, board: str) -> None:
+    if image and image.board not in ("", board):
+        raise PitbenchError(
+            f"The image is built for {image.board}, and {target.text} is a {board}.", f"Build it with --board {board}."
+        )
 
 
 def _crash_report(virtual: VirtualBoard) -> PitbenchError:
@@ -301,17 +306,23 @@ def _crash_report(virtual: VirtualBoard) -> PitbenchError:
 def board_of(target: str | Target) -> str:
     """Return the name of the board (`boards/NAME.toml`) that a virtual target is. Raises PitbenchError."""
     where = parse_target(target) if isinstance(target, str) else target
-    if where.interpreter != EMULATED:
-        return find_interpreter(where.interpreter).kind
-    micropython_of(where)
-    return EMULATED_BOARD
+    return EMULATED_BOARD if where.interpreter == EMULATED else find_interpreter(where.interpreter).kind
+
+
+def prove_startable(target: Target) -> None:
+    """Look for what a virtual target runs on, before anything is built for it.
+
+    Raises PitbenchError for an interpreter or a UF2 that isn't there or won't do, saying how to get one.
+    """
+    if target.interpreter == EMULATED:
+        read_uf2(micropython_of(target))
+    else:
+        find_interpreter(target.interpreter)
 
 
 def micropython_of(target: Target) -> Path:
-    """Return the UF2 that an emulated board boots. Raises PitbenchError where there is none, saying how to get one."""
-    path = Path(target.uf2) if target.uf2 else find_uf2()
-    read_uf2(path)
-    return path
+    """Return the UF2 that an emulated board boots. Raises PitbenchError where none is found, saying how to get one."""
+    return Path(target.uf2) if target.uf2 else find_uf2()
 
 
 def prove_same_board(board: Board) -> str:

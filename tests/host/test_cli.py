@@ -184,7 +184,7 @@ def test_sim_starts_the_board_of_its_target_and_says_the_rung(
     asked: list[str | None] = []
     image = SimpleNamespace(kind="bench", revision="r1", crc=0xC0DE)
     monkeypatch.setattr(sim, "build_image", lambda *what, **more: image)
-    monkeypatch.setattr(sim, "board_of", lambda target: "rp2040-emulated")
+    monkeypatch.setattr(sim, "prove_startable", lambda target: None)
     monkeypatch.setattr(sim, "keep_up", lambda *what: None)
 
     def made(target: Target, root: Path, put: object) -> object:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pitbench.addresses import LOOKS_LIKE_A_PORT, parse_target
-from pitbench.targets import board_of
+from pitbench.targets import prove_startable
 
 from pitbench_hil.catalogue import normal_device, rules_for
 from pitbench_hil.evidence import new_run
@@ -83,12 +83,13 @@ def _jobs(text: str) -> int:
 
 
 def _refuse_real(target: str) -> None:
-    if LOOKS_LIKE_A_PORT.match(target) or not parse_target(target).virtual:
+    where = None if LOOKS_LIKE_A_PORT.match(target) else parse_target(target)
+    if where is None or not where.virtual:
         raise RabbitError(
             f"{target} is a real board, and a rabbit is a firmware that cheats: it is built into virtual boards only.",
             "Leave --target out, or write unix: or wasm:.",
         )
-    board_of(target)
+    prove_startable(where)
 
 
 def _violated(rabbits: list[Rabbit], hunt: Hunt) -> list[str]:

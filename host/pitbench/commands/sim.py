@@ -21,7 +21,7 @@ from pitbench.errors import PitbenchError
 from pitbench.event_watch import EventWatch
 from pitbench.image import KINDS, build_image
 from pitbench.link import LinkClient, LinkTimeout
-from pitbench.targets import board_of, make_board
+from pitbench.targets import board_of, make_board, prove_startable
 from pitbench.transport import open_transport
 from pitbench.virtual import VirtualBoard
 
@@ -58,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
     target = parse_target(args.target)
     if not target.virtual:
         raise PitbenchError(f"{args.target} is a real board already.", "Use pitbench do with its port.")
+    prove_startable(target)
     with ExitStack() as held:
         folder = args.folder or Path(held.enter_context(tempfile.TemporaryDirectory(prefix="pitbench-sim-")))
         image = build_image(device, args.kind, folder / "image", board=board_of(target))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import shutil
 import subprocess
@@ -86,6 +87,7 @@ def _on_path() -> Interpreter | None:
     return Interpreter("unix", program, (program,), Path(program))
 
 
+@functools.cache
 def _is_capable(program: str) -> bool:
     program_text = PROBE.format(bytecode=march_of(board_facts("unix")) is None)
     try:
