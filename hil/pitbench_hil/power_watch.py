@@ -13,8 +13,6 @@ from pitbench_hil.acceptor import AcceptorBench, Unreached
 
 # How often a silent port is asked whether its board has power, in seconds of real time.
 LOOK_S = 0.003
-# A board that doesn't answer for so long has cut itself; what it was asked is not asked again.
-SILENT_S = 0.05
 # The supervisor takes the power of a board that asks for it.
 OFF_S = 5.0
 
@@ -60,18 +58,17 @@ class WatchedPort:
 
 def watch_power(board: Board) -> None:
     """From now on, link and wire raise PowerGone."""
-    board.link.transport = WatchedPort(board.link.transport, board)  # type: ignore[assignment]
-    board.wire = WatchedPort(board.wire, board)  # type: ignore[assignment]
+    if not isinstance(board.wire, WatchedPort):
+        board.link.transport = WatchedPort(board.link.transport, board)  # type: ignore[assignment]
+        board.wire = WatchedPort(board.wire, board)  # type: ignore[assignment]
 
 
 def interrupted(bench: AcceptorBench, work: Callable[[], None]) -> None:
     """Do work that ends in a cut which the board asks for, and start it again."""
-    timeout, bench.link.timeout = bench.link.timeout, SILENT_S
+    watch_power(bench.board)
     try:
         work()
-    except (LinkTimeout, Unreached, TransportGone):
+    except (PowerGone, LinkTimeout, Unreached, TransportGone):
         bench.board.rig.wait_off(Deadline(OFF_S, bench.board.clock))
-    finally:
-        bench.link.timeout = timeout
     bench.cut()
     bench.power_on()
