@@ -30,8 +30,8 @@ def load(name):
 
 
 # A bench image has a plant instead, and never loads this module.
-def pin_sensors(boot, parts):
-    return load("hal.sensors").PinSensors(boot.control, inputs(boot.board, boot.board.PINS), parts)
+def pin_sensors(boot, parts, device):
+    return load("hal.sensors").PinSensors(boot.control, inputs(boot.board, boot.board.PINS), parts, device)
 
 
 class Machine:
@@ -43,7 +43,8 @@ class Machine:
         self.events = Events()
         self.checking = None
         self.after_reply = None  # what ends this run, once its reply is out
-        self.sensors = rig.plant(boot, product.DEVICE, self.parts) if rig else pin_sensors(boot, self.parts)
+        module = load("device." + product.DEVICE.replace("-", "_"))
+        self.sensors = rig.plant(boot, product.DEVICE, self.parts) if rig else pin_sensors(boot, self.parts, module)
         self.files = plain = Files("/data")
         if rig:
             self.files = rig.files(plain, boot, self.sensors)
@@ -51,14 +52,13 @@ class Machine:
         self.log = Log(self.files)
         # Before the device: names of states that the wire's table has are not stored again with the device's.
         wire = load("wire." + product.WIRE)
-        self.device = self._restore()
+        self.device = self._restore(module)
         self.wire = wire.Wire(self.device, boot.wire, boot.crc16, self.step, boot, self.now)
         plain.between = self._between_writes
         kinds = ops(self) + (rig.ops(self) if rig else ())
         self.link = Server(boot.link, boot.crc16, kinds, self.identity)
 
-    def _restore(self):
-        module = load("device." + product.DEVICE.replace("-", "_"))
+    def _restore(self, module):
         record = self.store.load()
         new = record is None and self.store.damaged is None
         device = module.create(record, (True, ""), self.clock.calendar, new)

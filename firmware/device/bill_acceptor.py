@@ -1,16 +1,11 @@
-# A bill acceptor with stacker, as 13:69E-1.28N asks: pure, stepped by hand.
-# step(event, now) returns effects in order; no effect after a commit may
-# leave the board before the commit is durable.
-from device import currency_usd
+# A bill acceptor with stacker, as 13:69E-1.28N asks.
+from device import base, bill_acceptor_meters, currency_usd
 from device.bill_acceptor_path import PaperPath
-from device.bill_acceptor_table import TABLE
-from device.conditions import CODE, MESSAGE, STATE, Standing
-from device.log import Log, mask
-from device.meters import Meters
-from device.record import blank_record
-from device.selftest import SelfTest
+from device.bill_acceptor_selftest import AcceptorTest
+from device.bill_acceptor_table import CONDITIONS, TABLE
+from device.conditions import CODE, STATE
+from device.log import mask
 from device.settings import Settings
-from device.table import find
 from device.validator import REJECT_INHIBITED, Item, Validator
 from micropython import const
 
@@ -22,51 +17,48 @@ _PUSHER_MS = const(1000)
 _LEAVE_MS = const(5000)
 _REJECTS_ALARM = const(20)
 _PATH = ("centre", "exit", "lever")
-# Sensor, its level when something is wrong, the condition that it raises.
-_SENSED = (
-    ("acceptor_door", 1, "acceptor_door"),
-    ("stacker_door", 1, "stacker_door"),
-    ("box", 0, "stacker_removed"),
-    ("lock", 0, "stacker_unlocked"),
-    ("full", 1, "stacker_full"),
-)
+# Pulled up: a part that isn't there doesn't stop the others.
+PULLED_UP = ("box", "lock", "home", "scanner", "battery")
+# What a scan head didn't measure looks like no note at all.
+UNMEASURED = {"length": 0, "thickness": 0, "optical": (0, 0, 0, 0), "magnetic": 0, "uv": 0}
+
+
+def blank_record(currency):
+    record = base.blank()
+    record["meters"] = bill_acceptor_meters.blank(currency)
+    record["flight"] = None
+    return record
 
 
 # new: nothing was ever stored; no record and not new: both copies are damaged.
 def create(record, verified, calendar, new=False, currency=currency_usd):
     if new and record is None:
-        return BillAcceptor(blank_record(currency), currency, verified, calendar)
+        record = blank_record(currency)
     return BillAcceptor(record, currency, verified, calendar)
 
 
-class BillAcceptor(PaperPath):
+class BillAcceptor(PaperPath, base.Device):
     table = TABLE
+    conditions = CONDITIONS
     capabilities = ["escrow", "stacker", "barcode", "lock"]
+    # Sensor, its level when something is wrong, the condition that it raises.
+    sensed = (
+        ("acceptor_door", 1, "acceptor_door"),
+        ("stacker_door", 1, "stacker_door"),
+        ("box", 0, "stacker_removed"),
+        ("lock", 0, "stacker_unlocked"),
+        ("full", 1, "stacker_full"),
+    )
 
-    # record: as restored, or None when both copies were damaged.
-    # verified: (ok, why) of the signature that the boot block computed.
     def __init__(self, record, currency, verified, calendar):
-        # Lost stays lost through a power cycle: an authorised clear alone ends it.
-        self.memory_ok = record is not None and not record.get("lost")
-        self.retest = False  # (g): a self-test is due before anything else is accepted
-        self.record = record or blank_record(currency)
-        self.record["lost"] = not self.memory_ok
         self.currency = currency
-        self.verified = verified
-        self.calendar = calendar
         self.validator = Validator(currency)
-        self.meters = Meters(self.record["meters"])
-        self.log = Log(self.record["log"])
-        self.standing = Standing(self.record["latched"])
         self.settings = Settings()
-        self.post = SelfTest()
-        self.levels = {}
-        self.state = "power_up"
+        super().__init__(record, verified, calendar, AcceptorTest())
         self.item = None
         self.reason = 0
         self.rejects = 0
         self.heard = 0
-        self.timer = None
         self.stalled = None
         self.string = None
         self.transport = 0
@@ -79,10 +71,10 @@ class BillAcceptor(PaperPath):
         self._pushing = False
         self._left_home = False
         self.expects_item = False
-        self._low = False
         self.refused = False
-        self.effects = []
-        self.lines = []
+
+    def blank(self):
+        return blank_record(self.currency)
 
     # What the wire shows: (state, data byte or text).
     def shown(self):
@@ -97,14 +89,17 @@ class BillAcceptor(PaperPath):
         return self.state, 0
 
     def message(self):
-        top = self.standing.top()
-        if top:
-            return top[MESSAGE]
-        if not self.levels.get("battery", 1):
-            return "Battery low: replace it"
-        if self.rejects >= _REJECTS_ALARM:
+        if self.rejects >= _REJECTS_ALARM and not self.standing.top() and self.levels.get("battery", 1):
             return "Many rejects in a row: call attendant"
-        return self.state.replace("_", " ")
+        return super().message()
+
+    # What `status` on the link says beside what every device says.
+    def status(self):
+        return {"enabled": self.settings.known() and not self.settings.inhibited(), "rejects": self.rejects}
+
+    # Why memory can't be cleared now, else "".
+    def under_way(self):
+        return "an item is in flight: let it be stacked or returned first" if self.record["flight"] else ""
 
     # NY 5321.12(f): a signal that surveillance sees on door, malfunction, jam.
     def light(self):
@@ -121,24 +116,6 @@ class BillAcceptor(PaperPath):
 
     # -- events ----------------------------------------------------------
 
-    def step(self, event, now):
-        self.effects = []
-        self.lines = []
-        getattr(self, "_on_" + event[0])(now, *event[1:])
-        self._progress(now)
-        return self._ordered()
-
-    # One commit a step: before it the log entries that its head counts, and
-    # motors that stop; behind it all that others see.
-    def _ordered(self):
-        commit = ("commit", self.record)
-        if commit not in self.effects:
-            return self.effects
-        at = self.effects.index(commit)
-        seen = [effect for effect in self.effects[:at] if effect[0] == "event"]
-        unseen = [effect for effect in self.effects[:at] if effect[0] != "event"]
-        return unseen + self.lines + [commit] + seen + self.effects[at + 1 :]
-
     # After every event: self-test, time, and what follows from them.
     def _progress(self, now):
         self._run_post(now)
@@ -154,31 +131,12 @@ class BillAcceptor(PaperPath):
         if self.state in ("idle", "disabled"):
             self._watch_path(now)
 
-    def _fire(self, name, now):
-        row = find(TABLE, self, name)
-        if row is None or (row[3] == self.state and row[4] is None):
-            return False
-        before = self.state
-        self.state = row[3]
-        if self.state != before or row[4]:
-            self._told = self._told and self.state == before
-            self.timer = None
-            self._event(self.state)
-        if row[4]:
-            getattr(self, "_" + row[4])(now)
-        return True
+    def _moved(self, before):
+        self._told = self._told and self.state == before
 
     def _on_start(self, now, levels, cause):
-        self.levels = levels
         self.heard = now
-        self.record["boot"] += 1
-        self._note("power_on", cause, now)
-        self._restore(now)
-        self._read_conditions(now)
-        if not self.memory_ok:
-            self._raise("memory_error", "", now)
-        self._commit()
-        self._begin_post("power_up", now)
+        super()._on_start(now, levels, cause)
 
     def _on_sensors(self, now, levels, reading):
         before = self.levels
@@ -188,22 +146,6 @@ class BillAcceptor(PaperPath):
         self._read_motion(now)
         if not self.post.running():
             self._follow_path(now, before, reading)
-
-    def _on_tick(self, now):
-        pass
-
-    def _on_verified(self, now, ok, why):
-        self.verified = (ok, why)
-        if not ok:
-            self._note("signature_mismatch", why, now)
-            self.effects.append(("restart", "signature"))
-
-    def _on_store_error(self, now, why):
-        self.memory_ok = False
-        self.state = "error"
-        self.standing.sense("memory_error", True)
-        self._motor("transport", 0)
-        self._event("memory_error", why)
 
     # Any good frame. Silence is the wire's to notice: T differs by protocol.
     def _on_heard(self, now):
@@ -233,30 +175,6 @@ class BillAcceptor(PaperPath):
         if name == "inhibit":
             self._fire("inhibited" if self.settings.inhibited() else "enabled", now)
 
-    # Authorised request on the link, already proven.
-    def _on_service(self, now, what, who):
-        self._note(what, who, now)
-
-    def _on_meters_read(self, now):
-        if not self.record["meters_read"]:
-            self.record["meters_read"] = True
-            self._commit()
-
-    # NY 5321.11: after the meters were read, or the attempt was recorded.
-    def _on_clear_memory(self, now, who):
-        fresh = blank_record(self.currency)
-        fresh["boot"] = self.record["boot"]
-        fresh["secrets"] = self.record["secrets"]
-        self.record.update(fresh)
-        self.meters.values = self.record["meters"]
-        self.memory_ok = True
-        self._note("memory_cleared", who, now)
-        self._lower("memory_error", now)
-
-    def _on_commission(self, now, role, secret):
-        self.record["secrets"][role] = secret
-        self._note("commissioned", role, now)
-
     # -- guards ----------------------------------------------------------
 
     def told(self):
@@ -265,9 +183,6 @@ class BillAcceptor(PaperPath):
     # A stack or an ACK that comes before the host was told can't be about it.
     def untold(self):
         return not self._told
-
-    def faulty(self):
-        return self.standing.top() is not None
 
     def unsettled(self):
         return self.retest or not (self.post.ok and self.settings.known())
@@ -279,7 +194,7 @@ class BillAcceptor(PaperPath):
         return any(self.levels.get(name) for name in _PATH)
 
     def held(self):
-        return self.standing.holds_item()
+        return self.standing.holds()
 
     def credited(self):
         return self._credited
@@ -354,7 +269,7 @@ class BillAcceptor(PaperPath):
         self.string = None
         self._motor("transport", 0)
         self.record["flight"]["stage"] = "stacked"
-        self.meters.stacked(self.item)
+        bill_acceptor_meters.count(self.meters, self.item)
         self.record["meters_read"] = False
         self._note("stacked", self.item.kind + " %d" % self.item.cents, now)
         self._pushing = True
@@ -382,7 +297,7 @@ class BillAcceptor(PaperPath):
         flight = self.record["flight"]
         if flight and flight["stage"] == "stacking" and self.levels.get("chute"):
             self._note("stacked", flight["kind"] + " %d" % flight["cents"], now)
-            self.meters.stacked(Item(flight["kind"], 0, flight["cents"], 0, None))
+            bill_acceptor_meters.count(self.meters, Item(flight["kind"], 0, flight["cents"], 0, None))
             flight["stage"] = "stacked"
         if flight and flight["stage"] == "stacked":
             self.state = "power_up_stacker"
@@ -406,22 +321,14 @@ class BillAcceptor(PaperPath):
         self.expects_item = self.residue()
         self.post.begin(why, now)
 
-    def _run_post(self, now):
-        if not self.post.running():
-            return
-        for effect in self.post.step(self, now):
-            if effect[0] == "motor":
-                self._motor(effect[1], effect[2])
-            else:
-                self.effects.append(effect)
-        if self.post.ok is not None:
-            self._post_done(now)
-
     def _post_done(self, now):
-        self._event("post", "passed" if self.post.ok else self.post.failed_step())
-        if not self.post.ok:
-            self._raise("post_failed", self.post.failed_step(), now)
-        elif self.record["flight"] and self.record["flight"]["stage"] == "stacking" and not self.residue():
+        super()._post_done(now)
+        if (
+            self.post.ok
+            and self.record["flight"]
+            and self.record["flight"]["stage"] == "stacking"
+            and not self.residue()
+        ):
             self._end_flight(now)
 
     def _watch_time(self, now):
@@ -439,7 +346,7 @@ class BillAcceptor(PaperPath):
                 self._jam(now)
 
     def _read_conditions(self, now):
-        for sensor, wrong, name in _SENSED:
+        for sensor, wrong, name in self.sensed:
             if self.levels.get(sensor) == wrong:
                 self._raise(name, "", now)
             elif name != "stacker_full" or self.levels.get("box"):
@@ -448,52 +355,19 @@ class BillAcceptor(PaperPath):
         self._battery(now)
         self._jams_cleared(now)
 
-    def _battery(self, now):
-        low = not self.levels.get("battery", 1)
-        if low and not self._low:
-            self._note("low_battery", "", now)
-        self._low = low
-
-    # A latch opens only by this act, and only when its cause is gone.
     def _host_reset(self, now):
-        self.standing.sense("post_failed", False)
-        for name in self.standing.release():
-            self._note(name + "_cleared", "host reset", now)
-        self.record["latched"] = list(self.standing.latched)
+        self._release("host reset", now)
         # 13:69E-1.28N(h): upon each reset, also one that no state follows.
         self.verified = None
         self.effects.append(("verify",))
         self._note("host_reset", "", now)
         return self._fire("host_reset", now)
 
-    def _raise(self, name, detail, now):
-        if self.standing.sense(name, True):
-            self.retest = True
-            self.record["latched"] = list(self.standing.latched)
-            self._note(name, detail, now)
-
-    def _lower(self, name, now):
-        stood = name in self.standing.names()
-        self.standing.sense(name, False)
-        if stood and name not in self.standing.names():
-            self._note(name + "_cleared", "", now)
+    def _halt(self):
+        self._motor("transport", 0)
 
     def _motor(self, name, direction):
         if name == "transport":
             self.transport = direction
             self.stalled = None
-        self.effects.append(("motor", name, direction))
-
-    def _event(self, what, detail=""):
-        self.effects.append(("event", what, detail))
-
-    def _note(self, what, detail, now):
-        line = self.log.entry(self.record["boot"], now, self.calendar(), what, detail)
-        self.record["log"] = self.log.head
-        self.lines.append(("log", self.log.head[0], line))
-        self._event(what, detail)
-        self._commit()
-
-    def _commit(self):
-        if ("commit", self.record) not in self.effects:
-            self.effects.append(("commit", self.record))
+        super()._motor(name, direction)

@@ -58,3 +58,19 @@ TABLE = (
     + _rest(("stacked",), "told")
     + _rest(_LEAVING, "left", "stop")
 )
+
+# The errors and security events that stop acceptance, 13:69E-1.28N(i), as device/conditions.py reads them; the state
+# is ID-003's.
+CONDITIONS = (
+    ("memory_error", "failure", 0xB2, 0, 1, "Memory error: authorised memory clear needed"),
+    ("post_failed", "failure", 0, 1, 1, "Self-test failed: repair and reset"),
+    ("acceptor_door", "failure", 0xAF, 0, 1, "Acceptor door open: close it"),
+    ("stacker_removed", "stacker_open", 0, 0, 0, "Stacker removed: insert it"),
+    ("stacker_door", "stacker_open", 0, 0, 0, "Stacker door open: close it"),
+    ("stacker_unlocked", "stacker_open", 0, 0, 0, "Stacker not locked: lock it"),
+    ("jam_stacker", "jam_stacker", 0, 1, 1, "Jam in stacker, out of reach: clear and reset"),
+    ("jam_acceptor", "jam_acceptor", 0, 1, 1, "Jam in acceptor, in reach: clear and reset"),
+    ("cheated", "cheated", 0, 1, 0, "Cheating attempt: call attendant"),
+    ("stacker_full", "stacker_full", 0, 1, 0, "Stacker full: empty and reset"),
+    ("comm_error", "communication_error", 0, 0, 0, "Communication error: check the cable"),
+)

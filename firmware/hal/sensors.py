@@ -1,19 +1,17 @@
 # Sensors and motors: on the board's pins where it has them, else on control lines. "pin NAME LEVEL" and
-# "adc NAME VALUE…" come in (pin ready 1: the scan head has measured an item), "out NAME LEVEL" goes out.
-
-# What a scan head didn't measure looks like no note at all.
-_UNMEASURED = {"length": 0, "thickness": 0, "optical": (0, 0, 0, 0), "magnetic": 0, "uv": 0}
+# "adc NAME VALUE…" come in (pin ready 1: the reader has measured an item), "out NAME LEVEL" goes out.
 
 
 class PinSensors:
-    def __init__(self, control, inputs, outputs):
+    # device: its module, which names what is PULLED_UP and what a reading holds that was UNMEASURED.
+    def __init__(self, control, inputs, outputs, device):
         self.changed = True
         self._inputs = inputs
         self._parts = outputs
         self._control = control
         self._lines = []
-        # Pulled up: a part that isn't there doesn't stop the others.
-        self._levels = {"box": 1, "lock": 1, "home": 1, "scanner": 1, "battery": 1}
+        self._unmeasured = device.UNMEASURED
+        self._levels = dict.fromkeys(device.PULLED_UP, 1)
         self._values = {}
         self._reading = None
         self._outputs = {}
@@ -51,7 +49,7 @@ class PinSensors:
         if name != "ready":
             self._levels[name] = level
         elif level:
-            self._reading = dict(_UNMEASURED)
+            self._reading = dict(self._unmeasured)
             self._reading.update(self._values)
         self.changed = True
 
@@ -62,7 +60,7 @@ class PinSensors:
         levels.update(self._inputs.levels())
         return levels
 
-    # What the scan head measured since the last call, else None.
+    # What the reader measured since the last call, else None.
     def take_reading(self):
         reading, self._reading = self._reading, None
         return reading

@@ -30,20 +30,20 @@ log: from?=:int
 
     def _status(self, request):
         device = self.device
-        return {
+        status = {
             "state": device.shown()[0],
             "standing": device.standing.names(),
             "light": device.light(),
             "message": device.message(),
-            "enabled": device.settings.known() and not device.settings.inhibited(),
             "post": {"ok": device.post.ok, "run": device.post.run, "boot": device.record["boot"]},
             "now": self.machine.now,
             "calendar": self.machine.clock.calendar(),
             "frames": self.machine.wire.frames,
             "boot": device.record["boot"],
             "mode": self.machine.wire.mode(),
-            "rejects": device.rejects,
         }
+        status.update(device.status())
+        return status
 
     # Apart from status: a full collection takes milliseconds on a board.
     def _heap(self, request):

@@ -72,7 +72,8 @@ clear_memory: role=:str proof=:str|:empty
         role = self._prove(request, "clear_memory")
         if not self.device.record["meters_read"]:
             raise Refused("refused", "read the meters first, or record the attempt")
-        if self.device.record["flight"]:
-            raise Refused("refused", "an item is in flight: let it be stacked or returned first")
+        under_way = self.device.under_way()
+        if under_way:
+            raise Refused("refused", under_way)
         self.machine.step(("clear_memory", role))
         return {}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bench.plant.bill_acceptor import Plant
-from device import bill_acceptor, currency_usd, record
+from device import bill_acceptor, currency_usd
 
 Effect = tuple[Any, ...]
 OPTICAL = ("entry", "centre", "exit", "lever", "chute")
@@ -37,7 +37,7 @@ def ticket(print_: tuple[int, ...] = VOUCHER, barcode: str | None = "12345600025
 
 def stored(flight: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
     """A record as a store gives it back."""
-    return json.loads(json.dumps({**record.blank_record(currency_usd), "flight": flight, **changes}))
+    return json.loads(json.dumps({**bill_acceptor.blank_record(currency_usd), "flight": flight, **changes}))
 
 
 class Hand:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from acceptor_bench import INHIBIT, Hand, note, stored
-from device.conditions import CONDITIONS
+from device.bill_acceptor_table import CONDITIONS
 from test_acceptor_parts import expected_chain
 from test_acceptor_table import accepting, escrow, idle, jammed
 

@@ -8,11 +8,12 @@ import json
 
 import pytest
 from acceptor_bench import ticket
-from device import currency_usd
+from device import bill_acceptor_meters, currency_usd
 from device.access import Access, hmac_sha256, same
-from device.conditions import CONDITIONS, HOLDS, LATCHED, NAME, Standing
+from device.bill_acceptor_table import CONDITIONS
+from device.conditions import HOLDS, LATCHED, NAME, Standing
 from device.log import Log, mask
-from device.meters import Meters, blank
+from device.meters import Meters
 from device.settings import Settings
 from device.validator import Item, Validator
 from hypothesis import given
@@ -34,8 +35,8 @@ LATCHES = {condition[NAME] for condition in CONDITIONS if condition[LATCHED]}
     ],
 )
 def test_one_stacked_item_moves_its_meters_and_no_other(item, moved):
-    meters = Meters(blank(currency_usd))
-    meters.stacked(item)
+    meters = Meters(bill_acceptor_meters.blank(currency_usd))
+    bill_acceptor_meters.count(meters, item)
     assert {name: value for name, value in meters.values.items() if value} == moved
 
 
@@ -46,7 +47,7 @@ def test_a_meter_of_ten_digits_starts_again_at_zero():
 
 
 def test_every_denomination_has_a_meter():
-    assert {f"bill_{usd}" for usd in (1, 2, 5, 10, 20, 50, 100)} < set(blank(currency_usd))
+    assert {f"bill_{usd}" for usd in (1, 2, 5, 10, 20, 50, 100)} < set(bill_acceptor_meters.blank(currency_usd))
 
 
 # -- log
@@ -89,7 +90,7 @@ def test_of_a_voucher_number_the_last_four_digits_stay(digits):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_condition_is_news_once_and_ends_with_its_cause_unless_latched(name):
-    standing = Standing([])
+    standing = Standing(CONDITIONS, [])
     assert standing.sense(name, True)
     assert not standing.sense(name, True)
     assert standing.release() == []
@@ -101,16 +102,16 @@ def test_a_condition_is_news_once_and_ends_with_its_cause_unless_latched(name):
 
 @pytest.mark.parametrize("above", range(len(NAMES) - 1))
 def test_the_most_severe_condition_is_on_top(above):
-    standing = Standing([])
+    standing = Standing(CONDITIONS, [])
     for name in reversed(NAMES[above:]):
         standing.sense(name, True)
     assert standing.top()[NAME] == NAMES[above]
     assert standing.names() == NAMES[above:]
-    assert standing.holds_item() == any(condition[HOLDS] for condition in CONDITIONS[above:])
+    assert standing.holds() == any(condition[HOLDS] for condition in CONDITIONS[above:])
 
 
 def test_what_was_latched_before_a_power_cut_stands_until_the_sensors_clear_it():
-    standing = Standing(["jam_acceptor", "no such thing"])
+    standing = Standing(CONDITIONS, ["jam_acceptor", "no such thing"])
     assert standing.names() == ["jam_acceptor"]
     assert standing.release() == []
     standing.sense("jam_acceptor", False)

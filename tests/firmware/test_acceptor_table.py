@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from acceptor_bench import ACCEPT, INHIBIT, Hand, note, stored
-from device import bill_acceptor
+from device import base
 from device.bill_acceptor_table import TABLE
 from device.table import expand, find
 
@@ -274,7 +274,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, str | None, s
             rows.append((device.state, row[1], row[2], row[3]))
         return row
 
-    monkeypatch.setattr(bill_acceptor, "find", noted)
+    monkeypatch.setattr(base, "find", noted)
     return rows
 
 

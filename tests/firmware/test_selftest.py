@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from acceptor_bench import CLEAR, OPTICAL, Desk, Hand
-from device.selftest import SelfTest
+from device.bill_acceptor_selftest import AcceptorTest
 
 ALL = ["memory", "signature", "sensors", "scanner", "transport_motor", "stack_motor"]
 
@@ -29,9 +29,9 @@ class Machine:
             self.push = iter((0, 1) if effect[2] else ())
 
 
-def run(break_: dict | None = None, **device) -> SelfTest:
+def run(break_: dict | None = None, **device) -> AcceptorTest:
     """The whole test on a machine that follows its orders, but for the levels that `break_` pins."""
-    machine, post, now = Machine(), SelfTest(), 0
+    machine, post, now = Machine(), AcceptorTest(), 0
     for name, value in device.items():
         setattr(machine, name, value)
     post.begin("test", now)
@@ -96,7 +96,7 @@ def test_without_its_box_a_full_chute_is_no_failure_of_the_pusher():
 
 
 def test_the_signature_step_waits_for_its_answer():
-    machine, post = Machine(), SelfTest()
+    machine, post = Machine(), AcceptorTest()
     machine.verified = None
     post.begin("host_reset", 0)
     post.step(machine, 0)
@@ -107,7 +107,7 @@ def test_the_signature_step_waits_for_its_answer():
 
 
 def test_an_aborted_test_has_no_result():
-    machine, post = Machine(), SelfTest()
+    machine, post = Machine(), AcceptorTest()
     post.begin("power_up", 0)
     post.step(machine, 0)
     post.abort()

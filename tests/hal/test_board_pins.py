@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from bench.world import World
 from board_stdio import Board, Pin, load
+from device import bill_acceptor
 from hal.sensors import PinSensors
 from hal.wiring import Unwired, inputs, outputs
 
@@ -78,7 +79,7 @@ def test_pins_are_looked_at_again_and_a_board_without_waits_for_its_ports():
 
 
 def test_a_wired_sensor_is_its_pin_whatever_a_line_says(pads):
-    sensors = PinSensors(Lines("pin entry 0", "pin lever 1"), read(TABLE, 0), drive({}))
+    sensors = PinSensors(Lines("pin entry 0", "pin lever 1"), read(TABLE, 0), drive({}), bill_acceptor)
     pads["GP6"] = 0
     sensors.changed = False
     sensors.step(1)
@@ -90,7 +91,7 @@ def test_a_wired_sensor_is_its_pin_whatever_a_line_says(pads):
 def test_motors_turn_both_ways_and_the_rig_hears_of_it(pads):
     lines = Lines()
     outputs = drive({"transport_motor": ("GP16", "GP17"), "emitters": ("GP19",)})
-    sensors = PinSensors(lines, read({}, 0), outputs)
+    sensors = PinSensors(lines, read({}, 0), outputs, bill_acceptor)
     seen = []
     for direction in (1, -1, 0):
         sensors.motor("transport", direction)

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from device import bill_acceptor
 from hal import power
 from hal.sensors import PinSensors
 from hal.wiring import Unwired
@@ -40,7 +41,7 @@ class Control:
 
 def on_lines(control: Control) -> PinSensors:
     """Sensors of a board without pins of its own."""
-    return PinSensors(control, Unwired(), Unwired())
+    return PinSensors(control, Unwired(), Unwired(), bill_acceptor)
 
 
 def driven(pins: PinSensors) -> dict[str, int]:
