@@ -1,0 +1,324 @@
+"""GAT (Game Authentication Terminal, GSA 3.50) seen from the host: frames, codes and the words for them.
+
+`CMD LEN data CRChi CRClo`, LEN counts the whole frame, the CRC covers all that stands before it; 9600 8N1. A reply has
+the command of its request with bit 7 set. No byte marks a start, so a frame is found by its command, LEN and CRC.
+Numbers of more than one byte are sent high byte first, as the CRC is. docs/gat.md draws the frames.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+import crcmod  # type: ignore[import-untyped]
+
+from pitbench.errors import PitbenchError, UnknownName
+
+SHORTEST = 4
+LONGEST = 255
+REPLY_BIT = 0x80
+# A result is sent in pieces of at most this many bytes: status and a frame number of two bytes then fill LEN exactly.
+PIECE = 248
+LAST_NUMBER = 0xFFFF
+# What a start frame holds beside its level.
+LONGEST_PARAMETER = LONGEST - SHORTEST - 1
+AGE_UNKNOWN = 0xFFFFFFFF
+REPORT_LEVEL = 0x01
+SPECIAL_LEVEL = 0xBA
+
+
+class GatError(PitbenchError):
+    """Base of what goes wrong between a GAT host and its device."""
+
+
+@dataclass(frozen=True)
+class Crc:
+    """How a frame's CRC-16 is computed; neither polynomial nor seed is public in what was read.
+
+    Args:
+        polynomial: without its highest term.
+        seed: what the register holds at first.
+        reflected: whether bits go in lowest first.
+        final: what the register is XORed with at last.
+    """
+
+    polynomial: int = 0x1021
+    seed: int = 0
+    reflected: bool = True
+    final: int = 0
+
+    def of(self, data: bytes) -> int:
+        """Return the CRC of `data`, 0 to 65535."""
+        return int(_crc_function(self)(data))
+
+
+@functools.lru_cache(maxsize=16)
+def _crc_function(crc: Crc) -> Callable[[bytes], int]:
+    # crcmod wants the register's first value XORed with the last one.
+    function: Callable[[bytes], int] = crcmod.mkCrcFun(
+        0x10000 | crc.polynomial, crc.seed ^ crc.final, crc.reflected, crc.final
+    )
+    return function
+
+
+CRCS = {
+    "kermit": Crc(),
+    "xmodem": Crc(reflected=False),
+    "ccitt-false": Crc(seed=0xFFFF, reflected=False),
+    "x-25": Crc(seed=0xFFFF, final=0xFFFF),
+    "arc": Crc(polynomial=0x8005),
+    "modbus": Crc(polynomial=0x8005, seed=0xFFFF),
+}
+KERMIT = CRCS["kermit"]
+
+
+def crc_named(text: str) -> Crc:
+    """Return the CRC that a person names: `kermit`, or with another seed in hex `kermit:1d0f`.
+
+    Raises UnknownName, GatError.
+    """
+    name, colon, seed = text.partition(":")
+    if name not in CRCS:
+        raise UnknownName("CRC", name, list(CRCS))
+    if not colon:
+        return CRCS[name]
+    if not re.fullmatch("[0-9A-Fa-f]{1,4}", seed):
+        raise GatError(f"'{seed}' is no seed of a CRC.", "Write up to four hex digits, as in kermit:ffff.")
+    return replace(CRCS[name], seed=int(seed, 16))
+
+
+class Command(IntEnum):
+    """First byte of what the host sends; the reply's is the same with bit 7 set."""
+
+    STATUS = 0x01
+    LAST = 0x02
+    RESULTS = 0x03
+    START = 0x04
+
+
+REQUESTS = frozenset(int(command) for command in Command)
+REPLIES = frozenset(command | REPLY_BIT for command in REQUESTS)
+
+
+class State(IntEnum):
+    """Status byte of a status reply."""
+
+    REQUESTED = 0x01
+    IDLE = 0x04
+    DONE = 0x06
+    CALCULATING = 0x09
+    ERROR = 0x0C
+
+
+class Format(IntEnum):
+    """How a result is written."""
+
+    TEXT = 1
+    XML = 2
+
+
+# Bits of a start reply; LEVEL_ERROR outweighs the others.
+ACKNOWLEDGED, STARTED, LEVEL_ERROR = 0x01, 0x02, 0x04
+# Bits of a results reply; REFUSED is ours: no such frame, or not in this format.
+LAST_PIECE, REFUSED = 0x02, 0x04
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame that passed its CRC."""
+
+    cmd: int
+    data: bytes = b""
+
+
+def encode(cmd: int, data: bytes = b"", crc: Crc = KERMIT) -> bytes:
+    """Return the bytes of a frame.
+
+    Args:
+        cmd: 0 to 255.
+        data: at most LONGEST - 4 bytes.
+
+    Raises ValueError if the data does not fit.
+    """
+    length = SHORTEST + len(data)
+    if length > LONGEST:
+        raise ValueError(f"{len(data)} data bytes do not fit into a GAT frame; at most {LONGEST - SHORTEST} do")
+    body = bytes((cmd, length)) + data
+    return body + crc.of(body).to_bytes(2, "big")
+
+
+class Decoder:
+    """Finds frames in a stream of bytes, however it is cut, joined, damaged or padded.
+
+    Counters: `received` bytes, `good` frames, `damaged` ones (impossible length, wrong CRC, cut off), `skipped` bytes
+    that begin no frame.
+
+    Args:
+        commands: first bytes that a frame may have, REPLIES on the host's side.
+    """
+
+    def __init__(self, commands: frozenset[int] = REPLIES, crc: Crc = KERMIT) -> None:
+        self.received = self.good = self.damaged = self.skipped = 0
+        self._commands = commands
+        self._crc = crc
+        self._held = bytearray()
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """Take received bytes; return the frames that they complete."""
+        self.received += len(data)
+        self._held += data
+        return self._found()
+
+    def gap(self) -> list[Frame]:
+        """Tell the decoder that the line fell silent: an unfinished frame will never be finished.
+
+        What looked like its start may have been noise before good frames; those are returned.
+        """
+        frames: list[Frame] = []
+        while self._held:
+            self._drop_head()
+            frames += self._found()
+        return frames
+
+    def _found(self) -> list[Frame]:
+        frames = []
+        while self._seek():
+            frame = self._take()
+            if frame:
+                frames.append(frame)
+        return frames
+
+    def _seek(self) -> bool:
+        """Bring the next possible start to the front; true if a whole frame may stand there."""
+        starts = (at for at, byte in enumerate(self._held) if byte in self._commands)
+        noise = next(starts, len(self._held))
+        self.skipped += noise
+        del self._held[:noise]
+        return len(self._held) >= 2 and (len(self._held) >= self._held[1] or self._held[1] < SHORTEST)
+
+    def _take(self) -> Frame | None:
+        length = self._held[1]
+        body, sent = bytes(self._held[: length - 2]), bytes(self._held[length - 2 : length])
+        if length < SHORTEST or self._crc.of(body).to_bytes(2, "big") != sent:
+            self._drop_head()
+            return None
+        del self._held[:length]
+        self.good += 1
+        return Frame(body[0], body[2:])
+
+    def _drop_head(self) -> None:
+        # Only one byte goes: a good frame may begin anywhere behind it.
+        self.damaged += 1
+        del self._held[:1]
+
+
+# What requests carry
+
+
+def results_data(form: int, number: int) -> bytes:
+    """Return the data of a results request: format, then frame number from 1 (two bytes)."""
+    return struct.pack(">BH", form, number)
+
+
+def special_parameter(*words: str) -> bytes:
+    """Return the parameter of a special function (level BA): `00`, then name and arguments with TABs between.
+
+    Raises GatError if a word isn't plain ASCII, holds a control character, or the whole doesn't fit into one frame.
+    """
+    for word in words:
+        if not (word.isascii() and word.isprintable()):
+            raise GatError(f"{word!r} can't be sent over GAT.", "Use plain ASCII without TABs or line ends.")
+    parameter = b"\0" + "\t".join(words).encode("ascii")
+    if len(parameter) > LONGEST_PARAMETER:
+        raise GatError(
+            f"The special function '{words[0]}' with its arguments has {len(parameter) - 1} bytes, and a frame holds "
+            f"{LONGEST_PARAMETER - 1}.",
+            "Take a shorter name or seed.",
+        )
+    return parameter
+
+
+# What replies carry
+
+
+@dataclass(frozen=True)
+class GatStatus:
+    """Data of an 81 reply: version in BCD (03 50 is 3.50), status byte, format of the result."""
+
+    version: bytes
+    state: int
+    format: int
+
+    @property
+    def version_text(self) -> str:
+        return f"{self.version[0]:x}.{self.version[1]:02x}"
+
+
+@dataclass(frozen=True)
+class LastCalculation:
+    """Data of an 82 reply: level of the last calculation, and how many seconds ago it ended (None: unknown)."""
+
+    level: int
+    age_s: int | None
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Data of an 83 reply: status bits, frame number from 1, the result's bytes."""
+
+    status: int
+    number: int
+    data: bytes
+
+    @property
+    def last(self) -> bool:
+        return bool(self.status & LAST_PIECE)
+
+    @property
+    def refused(self) -> bool:
+        return bool(self.status & REFUSED)
+
+
+def parse_status(data: bytes) -> GatStatus:
+    """Raises ValueError if these aren't four bytes."""
+    return GatStatus(*struct.unpack(">2sBB", _sized(data, 4)))
+
+
+def parse_last(data: bytes) -> LastCalculation:
+    """Raises ValueError if these aren't five bytes."""
+    level, age_s = struct.unpack(">BI", _sized(data, 5))
+    return LastCalculation(level, None if age_s == AGE_UNKNOWN else age_s)
+
+
+def parse_piece(data: bytes) -> Piece:
+    """Raises ValueError if these are fewer than three bytes."""
+    if len(data) < 3:
+        raise ValueError(f"{len(data)} data bytes where at least 3 belong")
+    status, number = struct.unpack(">BH", data[:3])
+    return Piece(status, number, data[3:])
+
+
+def parse_started(data: bytes) -> int:
+    """Return the status bits of a start reply. Raises ValueError if these aren't one byte."""
+    return _sized(data, 1)[0]
+
+
+def _sized(data: bytes, size: int) -> bytes:
+    if len(data) != size:
+        raise ValueError(f"{len(data)} data bytes where {size} belong{'' if size > 1 else 's'}")
+    return data
+
+
+def state_text(state: int) -> str:
+    """Return the words for a status byte; an unknown one is named by its value."""
+    return State(state).name.lower() if state in State._value2member_map_ else f"status {state:02x}"
+
+
+def format_text(form: int) -> str:
+    """Return the words for a format; an unknown one is named by its value."""
+    names = {Format.TEXT: "text", Format.XML: "XML"}
+    return names[Format(form)] if form in Format._value2member_map_ else f"format {form:02x}"
