@@ -75,6 +75,7 @@ class Framing:
 
 LINK_FRAMING = Framing()
 ID003_FRAMING = Framing(9600, 8, "E", 1)
+GAT_FRAMING = Framing(9600, 8, "N", 1)
 
 
 class Transport(Protocol):

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 from double_root import lay_root
+from gat_double import GatDouble, Serving
 from pitbench.link import LinkClient
 from pitbench.transport import open_transport
 from pitbench.virtual import VirtualBoard, find_interpreter
+from pitbench.virtual.ptys import PtyPort
 
 
 @pytest.fixture
@@ -34,3 +36,18 @@ def link(board: VirtualBoard) -> Iterator[LinkClient]:
     client = LinkClient(open_transport(board.link_path))
     yield client
     client.close()
+
+
+@pytest.fixture
+def gat_double() -> GatDouble:
+    return GatDouble()
+
+
+@pytest.fixture
+def gat_port(gat_double: GatDouble) -> Iterator[str]:
+    """Path of a pty on which the scripted GAT device answers."""
+    port = PtyPort()
+    serving = Serving(gat_double, port.master)
+    yield port.path
+    serving.stop()
+    port.close()
