@@ -23,6 +23,7 @@ COMMANDS = {
     "do": "pitbench.commands.do",
     "image": "pitbench.commands.image",
     "kiosk": "pitbench.commands.kiosk",
+    "gat": "pitbench.commands.gat",
     "boards": "pitbench.commands.boards",
     "flash": "pitbench.commands.flash",
     "monitor": "pitbench.commands.monitor",

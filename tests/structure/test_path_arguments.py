@@ -13,6 +13,7 @@ from pitbench.cli import all_commands
 
 # What stands for the arguments that a command can't do without.
 SAMPLES = {"device": "bill-acceptor", "op": "status", "link": "/dev/null/x", "wire": "/dev/null/x"}
+SAMPLES |= {"what": "authenticate"}
 # Nothing can be read from them or made there, by anybody.
 UNUSABLE = {"in a device": "/dev/null/x", "in a system's folder": "/proc/nobody/x"}
 
