@@ -1,17 +1,8 @@
 # Authenticated requests: challenge and response over the link. A secret is
 # set at commissioning, none by default; a nonce serves once.
-import hashlib
 from binascii import hexlify, unhexlify
 
-_BLOCK = 64
-
-
-def hmac_sha256(key, message):
-    if len(key) > _BLOCK:
-        key = hashlib.sha256(key).digest()
-    key = key + bytes(_BLOCK - len(key))
-    inner = hashlib.sha256(bytes(b ^ 0x36 for b in key) + message).digest()
-    return hashlib.sha256(bytes(b ^ 0x5C for b in key) + inner).digest()
+from device.hmac_sha256 import hmac_sha256
 
 
 def same(a, b):

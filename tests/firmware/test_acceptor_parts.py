@@ -9,7 +9,7 @@ import json
 import pytest
 from acceptor_bench import ticket
 from device import bill_acceptor_meters, currency_usd
-from device.access import Access, hmac_sha256, same
+from device.access import Access, same
 from device.bill_acceptor_table import CONDITIONS
 from device.conditions import HOLDS, LATCHED, NAME, Standing
 from device.log import Log, mask
@@ -173,11 +173,6 @@ def test_tickets_have_their_own_switches(name, value, kinds):
 # -- access
 
 SECRET = "00112233445566778899aabbccddeeff"
-
-
-@given(st.binary(max_size=200), st.binary(max_size=200))
-def test_hmac_is_that_of_rfc_2104(key, message):
-    assert hmac_sha256(key, message) == hmac.new(key, message, "sha256").digest()
 
 
 @given(st.binary(max_size=40), st.binary(max_size=40))
