@@ -196,7 +196,7 @@ def test_a_role_is_a_name_and_a_secret_is_hex_of_16_bytes(role, secret):
 
 def test_no_challenge_from_a_source_that_is_not_random():
     door = Door().commissioned()
-    door.ops.entropy._source = lambda n: b"*" * n
+    door.ops.entropy.source = lambda n: b"*" * n
     with pytest.raises(Refused, match="health test") as refused:
         door.ask("challenge")
     assert refused.value.args[0] == "entropy"
