@@ -47,6 +47,10 @@ def dotted(path: Path) -> str:
     return name(path).removesuffix(".py").replace("/", ".")
 
 
+# Whose device isn't written yet. A file that something names is an error here: the list empties itself.
+AWAITED = ["device/drbg.py"]
+
+
 def test_no_file_is_an_orphan():
     named = {found for path in sources(FIRMWARE) for found in imports(path)}
     text = "".join(path.read_text() for path in sources(FIRMWARE))
@@ -56,7 +60,7 @@ def test_no_file_is_an_orphan():
         by_board = path.parent == FIRMWARE or name(path).startswith(("boot/", "hal/port_"))
         if not (dotted(path) in named or late or by_board):
             orphans.append(name(path))
-    assert orphans == []
+    assert orphans == AWAITED
 
 
 def _by_product() -> set[str]:
