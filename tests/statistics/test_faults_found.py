@@ -15,8 +15,9 @@ from pitbench_hil.statistics.adjacency import (
     separation_counts,
     separation_test,
 )
-from pitbench_hil.statistics.budget import Family
+from pitbench_hil.statistics.budget import FAMILIES, BudgetError
 from pitbench_hil.statistics.cycles import cycle_shape_test, cycle_test
+from pitbench_hil.statistics.declared import FINDS, declare
 from pitbench_hil.statistics.fixed_points import fixed_point_test
 from pitbench_hil.statistics.guessing import guessing_test
 from pitbench_hil.statistics.positions import position_effect, position_test
@@ -172,8 +173,7 @@ def test_p_values_of_fair_decks_are_those_of_their_null(test, decks, runs):
 
 
 def test_fair_decks_are_never_failed_in_a_hundred_runs_at_the_declared_budget():
-    random, family = np.random.default_rng(547), Family(0.01, len(shuffles.TESTS))
-    plans = family.check(family.plan(name, 300, 0.99, "a fault") for name in shuffles.TESTS)
+    random, plans = np.random.default_rng(547), declare(300, FAMILIES["25 CFR 547.14"])
     seconds = 0
     for run in range(100):
         decks = machines.fair(random, 300)
@@ -188,6 +188,23 @@ def test_fair_decks_are_never_failed_in_a_hundred_runs_at_the_declared_budget():
             assert trial.verdict != "FAIL"
     # One run in a hundred has a first failure.
     assert seconds <= 8
+
+
+def test_a_family_is_declared_with_what_it_finds():
+    plans = {plan.statistic: plan for plan in declare(1_000, 0.01)}
+    assert list(plans) == list(shuffles.TESTS)
+    assert set(FINDS) == set(shuffles.TESTS)
+    assert {plan.alpha for plan in plans.values()} == {0.01 / len(plans)}
+    assert plans["valleys"].finds == "75 shelves"
+    assert plans["peaks"].finds == "75 shelves, dealt from the other end"
+    assert plans["rising sequences"].finds == "9 riffles"
+    assert plans["repeats"].finds == "a seed space of 16.7 bits"
+    assert plans["positions"].finds == f"an effect of {power.smallest_effect(1_000, 2_601, 0.001):.3g} a deck"
+    assert declare(7, 2 * ALPHA * len(plans))[0].finds == "20 shelves"
+    # Two decks of ten shelves have eighteen valleys at most, fair ones with a chance of 1.2e-12.
+    assert declare(2, 1e-9)[0].finds == "10 shelves"
+    with pytest.raises(BudgetError, match="two decks or more"):
+        declare(1, 0.01)
 
 
 def test_every_statistic_of_a_fair_sample_has_the_name_of_its_test():

@@ -13,7 +13,7 @@
 | `repeats`, `orders` | outcomes that come back; how many orders there are |
 | `recovery` | whether outputs give away the state of their generator |
 | `health` | cut-offs of the health tests of a noise source, SP 800-90B |
-| `power`, `budget`, `retries` | how many samples, at which false alarm, and what a failure leads to |
+| `power`, `budget`, `declared`, `retries` | how many samples, at which false alarm, and what a failure leads to |
 | `pictures` | what the report shows of all this |
 
 A deck is a row of a two-dimensional array: the card at position 0 is on top, and the number of a card is its position

@@ -46,7 +46,12 @@ def counts_effect(chances: ArrayLike, fair: ArrayLike | None = None) -> float:
 
 def smallest_bias(bits: int, alpha: float, power: float = POWER) -> float:
     """The smallest distance of the chance of a one from 1/2 that the monobit test finds in so many bits."""
-    return float(-ndtri(alpha / 2) + ndtri(power)) / (2 * math.sqrt(bits))
+    return smallest_shift(0.5, bits, alpha, power)
+
+
+def smallest_shift(deviation: float, samples: int, alpha: float, power: float = POWER) -> float:
+    """The smallest shift of a mean, on either side, that is found in samples of that standard deviation."""
+    return float(ndtri(power) - ndtri(alpha / 2)) * deviation / math.sqrt(samples)
 
 
 def score_power(fair: Chances, faulty: Chances, decks: int, alpha: float) -> float:
