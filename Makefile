@@ -34,7 +34,7 @@ lint: $(READY) ## ruff, formatting, types of the PC side, and of the firmware po
 rabbits: $(READY) ## run every known-bad firmware against the suite, print rules x rabbits
 	@$(BIN)/pitbench rabbits $(DEVICE) --target $(TARGET) --jobs $(JOBS)
 
-bench: $(READY) ## measure: link, boot, CRC, suite, rabbits, heap, commits
+bench: $(READY) ## measure: link, boot, CRC, suite, rabbits, heap, commits, statistics
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[bench]'
 	@$(BIN)/python tests/bench/measure.py
 

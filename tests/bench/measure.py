@@ -16,6 +16,7 @@ from pathlib import Path
 
 import crcmod.predefined  # type: ignore[import-untyped]
 import measure_emulated
+import measure_statistics
 from pitbench import items
 from pitbench.image import build_image
 from pitbench.link import encode_line
@@ -63,6 +64,7 @@ def main() -> int:
         crc_speed(image.folder)
         on_one_board()
         measure_emulated.measure(row)
+    measure_statistics.measure(row)
     if not quick:
         whole("suite, whole", ["verify", DEVICE], 20)
         whole("rabbit matrix", ["rabbits", DEVICE], 120)
