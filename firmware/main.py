@@ -40,6 +40,7 @@ class Machine:
         self.clock = Clock(boot.port.ticks, boot.port.seconds)
         self.now = self.clock.now()
         self.parts = outputs(boot.board)
+        self._entropy = self._access = None
         self.events = Events()
         self.checking = None
         self.after_reply = None  # what ends this run, once its reply is out
@@ -55,18 +56,30 @@ class Machine:
         self.device = self._restore(module)
         self.wire = wire.Wire(self.device, boot.wire, boot.crc16, self.step, boot, self.now)
         plain.between = self._between_writes
-        kinds = ops(self) + (rig.ops(self) if rig else ())
+        kinds = ops(self, product.LATE_OPS) + (rig.ops(self) if rig else ())
         self.link = Server(boot.link, boot.crc16, kinds, self.identity)
 
     def _restore(self, module):
         record = self.store.load()
         new = record is None and self.store.damaged is None
-        device = module.create(record, (True, ""), self.clock.calendar, new)
+        unique = self.boot.port.unique_id()
+        device = module.create(record, (True, ""), self.clock.calendar, new, self.entropy, unique)
         self.log.trim(device.record["log"][0])
         return device
 
+    # Loaded where something is drawn or proven.
+    def entropy(self):
+        if self._entropy is None:
+            source = load("hal.entropy").Entropy(self.boot.board.ENTROPY)
+            self._entropy = rig.entropy(source, self.sensors) if rig else source
+        return self._entropy
+
+    def access(self):
+        if self._access is None:
+            self._access = load("device.access").Access(self.device.record["secrets"], self.entropy().read)
+        return self._access
+
     def identity(self):
-        gc.collect()
         identity = self.boot.identity()
         identity.update(
             {
@@ -75,12 +88,12 @@ class Machine:
                 "revision": product.REVISION,
                 "image": product.KIND,
                 "digest": self.boot.image_digest,
-                "caps": self.device.capabilities + (rig.CAPABILITIES if rig else []),
+                "caps": self.device.capabilities + (rig.capabilities(self) if rig else []),
                 "boot": self.device.record["boot"],
                 "reset": cause(self.boot),
                 "inoperable": None,
                 "wire": product.WIRE,
-                "entropy": self.boot.board.ENTROPY,
+                "entropy": self._entropy.name if self._entropy else self.boot.board.ENTROPY,
             }
         )
         return identity
@@ -182,7 +195,7 @@ class Machine:
         if self.checking:
             return self.now
         times = (self.device.next(), self.sensors.next(), self.wire.next())
-        return min(t for t in times if t is not None)
+        return min([t for t in times if t is not None], default=self.now + _IDLE_MS)
 
     def delay(self):
         return max(0, min(_IDLE_MS, self.next() - self.now, self.wire.patience(self.now)))

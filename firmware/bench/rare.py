@@ -17,6 +17,7 @@ start_over:
 repl:
 damage: copy=a|b
 crash:
+entropy: how=fixed|stuck|biased|slow|board seed?=:str
 """
 
     def _calendar(self, request):
@@ -61,6 +62,13 @@ crash:
         from bench.faults import damage
 
         damage(self.machine.files, request["copy"])
+        return {}
+
+    # What the source gives from now on.
+    def _entropy(self, request):
+        from bench.chance import fed
+
+        fed(self.machine.entropy(), request["how"], request.get("seed", ""))
         return {}
 
     # A program error, in the middle of whatever is under way.

@@ -7,7 +7,7 @@ from link.args import Operations
 from link.frame import Refused
 from link.ops import Late
 
-CAPABILITIES = ["bench", "plant", "advance", "calendar", "store_fault"]
+_CAPABILITIES = ["bench", "plant", "advance", "calendar", "store_fault"]
 _ADVANCE_MAX = 10000
 
 
@@ -28,9 +28,23 @@ def faulty(plain, boot, at, how):
     return FaultyFiles(plain, boot, at, how)
 
 
+def capabilities(machine):
+    return _CAPABILITIES + machine.sensors.plant.CAPABILITIES
+
+
+# What the bench feeds in place of the board's source is told at the start too: the first seed is drawn then.
+def entropy(source, world):
+    if world.entropy:
+        from bench.chance import fed
+
+        fed(source, *world.entropy)
+    return source
+
+
 def ops(machine):
-    rare = Late(machine, "bench.rare", "calendar store_fault store restart start_over repl damage crash")
-    return Stimuli(machine), Rig(machine), rare
+    rare = Late(machine, "bench.rare", "calendar store_fault store restart start_over repl damage crash entropy")
+    own = machine.sensors.plant.LATE
+    return (Stimuli(machine), Rig(machine), rare) + ((Late(machine, own[0], own[1]),) if own else ())
 
 
 # What a person does; the plant says what there is to do.

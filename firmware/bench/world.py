@@ -20,12 +20,13 @@ class World:
         self.outputs = outputs
         # The sensors that the board's file takes off the plant: pins stand in their place.
         self.inputs = inputs(boot.board, boot.board.FROM_PINS)
-        self.fault = None
+        self.fault = self.entropy = None
         world = self._kept(boot.port)
         if world:
             plant.restore(world)
 
-    # What is told at every start: a store fault for it ("fault N HOW"), the world as the last run left it. A supervisor
+    # What is told at every start: a store fault for it ("fault N HOW"), what feeds the entropy source ("entropy HOW
+    # SEED"), the world as the last run left it. A supervisor
     # tells unasked; around a board on its own there may be nobody to ask, and the world is new.
     def _kept(self, port):
         patience = self.control.asks
@@ -38,11 +39,14 @@ class World:
             for line in self.control.read():
                 if line.startswith("fault "):
                     self.fault = line.split(" ")[1:]
+                if line.startswith("entropy "):
+                    self.entropy = line.split(" ")[1:]
                 if line.startswith("world"):
                     return json.loads(line[6:] or "null")
 
     def levels(self):
-        levels = self.plant.levels()
+        self.seen = self.plant.levels()
+        levels = self.seen.copy()
         levels.update(self.inputs.levels())
         return levels
 
@@ -56,9 +60,7 @@ class World:
         self.changed = self.inputs.step(now) or self.changed
         if self.plant.changed:
             self.plant.changed = False
-            levels = self.plant.levels()
-            if levels != self.seen or self.plant.reading is not None:
-                self.seen = levels
+            if self.plant.levels() != self.seen or self.plant.reading is not None:
                 self.changed = True
                 self.save()
 

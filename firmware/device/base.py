@@ -5,16 +5,33 @@ from device.conditions import MESSAGE, Standing
 from device.log import Log
 from device.meters import Meters
 from device.table import find
+from micropython import const
 
 
 # What every device keeps through a power cut, all in one record.
 def blank():
-    return {"boot": 0, "meters": {}, "log": [0, ""], "latched": [], "secrets": {}, "meters_read": False, "lost": False}
+    return {
+        "boot": 0,
+        "meters": {},
+        "log": [0, ""],
+        "latched": [],
+        "secrets": {},
+        "refused": {},
+        "meters_read": False,
+        "lost": False,
+    }
+
+
+_TRIES = const(5)
+_LOCKED_MS = const(900000)
 
 
 # A device has a `table`, `conditions`, `sensed` (sensor, its level when something is wrong, the condition that it
 # raises), `capabilities`, and blank(): the record of a new one.
 class Device:
+    # What takes more than a secret of one's own: operation -> the roles that may.
+    rights = {}
+
     # record: as restored, or None when both copies were damaged.
     # verified: (ok, why) of the signature that the boot block computed.
     def __init__(self, record, verified, calendar, post):
@@ -33,6 +50,7 @@ class Device:
         self.state = "power_up"
         self.timer = None
         self._low = False
+        self._locked = {}
         self.effects = []
         self.lines = []
 
@@ -84,6 +102,9 @@ class Device:
     def _on_start(self, now, levels, cause):
         self.levels = levels
         self.record["boot"] += 1
+        for role, refused in self.record["refused"].items():
+            if refused >= _TRIES:
+                self._locked[role] = now + _LOCKED_MS
         self._note("power_on", cause, now)
         self._restore(now)
         self._read_conditions(now)
@@ -111,6 +132,23 @@ class Device:
     # Authorised request on the link, already proven.
     def _on_service(self, now, what, who):
         self._note(what, who, now)
+
+    # So many wrong proofs in a row lock a role out, for as long again after a restart.
+    def _on_access_refused(self, now, role):
+        if role in self.record["secrets"]:
+            refused = self.record["refused"].get(role, 0) + 1
+            self.record["refused"][role] = refused
+            if refused >= _TRIES:
+                self._locked[role] = now + _LOCKED_MS
+        self._note("access_refused", role, now)
+
+    def _on_access_granted(self, now, role):
+        if self.record["refused"].pop(role, 0):
+            self._commit()
+
+    # How long a role is still locked out, in ms.
+    def locked(self, role, now):
+        return max(0, self._locked.get(role, 0) - now)
 
     def _on_meters_read(self, now):
         if not self.record["meters_read"]:

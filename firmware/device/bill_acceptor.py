@@ -30,8 +30,8 @@ def blank_record(currency):
     return record
 
 
-# new: nothing was ever stored; no record and not new: both copies are damaged.
-def create(record, verified, calendar, new=False, currency=currency_usd):
+# new: nothing was ever stored; no record and not new: both copies are damaged. An acceptor draws nothing.
+def create(record, verified, calendar, new=False, entropy=None, unique="", currency=currency_usd):
     if new and record is None:
         record = blank_record(currency)
     return BillAcceptor(record, currency, verified, calendar)

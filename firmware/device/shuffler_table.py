@@ -7,7 +7,7 @@ TABLE = (
     (("initialize",), "passed", "loaded", "spoiled", None),
     (("initialize",), "passed", None, "idle", None),
     (("idle",), "start", "fed", "shuffling", "begin_shuffle"),
-    (("shuffling",), "shuffled", None, "ready", "release"),
+    (("shuffling",), "shuffled", None, "ready", "complete"),
     (("ready",), "start", "recycles", "recycling", "begin_recycling"),
     (("recycling",), "shuffled", None, "ready", "stop"),
     (("ready",), "deal", None, "dealing", "deal_card"),

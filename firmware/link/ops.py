@@ -8,10 +8,11 @@ from link.args import Operations
 from link.frame import page
 
 
-def ops(machine):
+# own: module and names of the operations that only this product has, or nothing.
+def ops(machine, own):
     audit = Late(machine, "link.audit", "table files digest crc")
     service = Late(machine, "link.service", "challenge commission service clear_memory attempt_meters")
-    return Ops(machine), audit, service
+    return (Ops(machine), audit, service) + ((Late(machine, own[0], own[1]),) if own else ())
 
 
 class Ops(Operations):

@@ -1,15 +1,35 @@
 # Authenticated requests: commissioning, entry and service log, memory clear.
 from binascii import unhexlify
 
-from device.access import Access
-from hal.entropy import Entropy
 from link.args import Operations
 from link.frame import Refused
 
 _ROLES_MAX = 8  # the record has them all, and is written whole
 
 
-class Ops(Operations):
+# Operations that are carried out for who proves a role. One challenge serves all of them, so there is one Access.
+class Proven(Operations):
+    def __init__(self, machine):
+        super().__init__(machine)
+        self.device = machine.device
+        self.access = machine.access()
+
+    def _prove(self, request, asked):
+        role = request["role"]
+        left = self.device.locked(role, self.machine.now)
+        if left:
+            raise Refused("locked", "%s is locked out for %d s after too many wrong proofs" % (role, left // 1000))
+        if not self.access.proven(role, asked, request["proof"]):
+            self.machine.step(("access_refused", role))
+            raise Refused("auth", "the proof does not fit: ask for a new challenge")
+        self.machine.step(("access_granted", role))
+        if role not in self.device.rights.get(request["do"], (role,)):
+            self.machine.step(("service", "access_refused", role + " " + request["do"]))
+            raise Refused("right", "%s may not: ask %s" % (role, " or ".join(self.device.rights[request["do"]])))
+        return role
+
+
+class Ops(Proven):
     ARGS = """
 challenge:
 commission: role=:str secret=:str
@@ -20,9 +40,7 @@ clear_memory: role=:str proof=:str|:empty
 
     def __init__(self, machine):
         super().__init__(machine)
-        self.device = machine.device
-        self.entropy = Entropy()
-        self.access = Access(machine.device.record["secrets"], self.entropy.read)
+        self.entropy = machine.entropy()
 
     # A nonce that could be foreseen proves nothing about who answers it.
     def _challenge(self, request):
@@ -45,13 +63,6 @@ clear_memory: role=:str proof=:str|:empty
             raise Refused("refused", "%d roles have a secret already" % _ROLES_MAX)
         self.machine.step(("commission", role, secret))
         return {}
-
-    def _prove(self, request, asked):
-        role = request["role"]
-        if not self.access.proven(role, asked, request["proof"]):
-            self.machine.step(("service", "access_refused", role))
-            raise Refused("auth", "the proof does not fit: ask for a new challenge")
-        return role
 
     # Entry and service log, NY 5321.9(e)(f): who, licence, reason.
     def _service(self, request):

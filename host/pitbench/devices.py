@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pitbench.errors import NotBuilt, UnknownName
 
-BUILT = ("bill-acceptor",)
-FORESEEN = ("shuffler", "dice-shaker", "selector")
+BUILT = ("bill-acceptor", "shuffler")
+FORESEEN = ("dice-shaker", "selector")
 
 
 def device_named(text: str) -> str:

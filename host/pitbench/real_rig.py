@@ -130,6 +130,14 @@ class RealRig:
         """Have the next start of a bench image fail at a store write. Raises BeyondRig without lines."""
         self._lines().fault_at_start(at, how)
 
+    def entropy_at_start(self, how: str, seed: str = "") -> None:
+        """Feed a bench image's entropy source at every start: its first seed is drawn before the link is there.
+
+        Args:
+            how: fixed, stuck, biased, slow or board, as the link operation `entropy` takes it; fixed needs a seed.
+        """
+        self._lines().entropy_at_start(how, seed)
+
     def close(self) -> None:
         """End the lines; the power is back whatever happened."""
         if self._line:

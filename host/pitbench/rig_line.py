@@ -55,6 +55,14 @@ class RigLine:
         """Have the next start of a bench image fail at its `at`-th store write, as `store_fault` takes it."""
         self._around.fault_at_start(at, how)
 
+    def entropy_at_start(self, how: str, seed: str = "") -> None:
+        """Feed a bench image's entropy source at every start: its first seed is drawn before the link is there.
+
+        Args:
+            how: fixed, stuck, biased, slow or board, as the link operation `entropy` takes it; fixed needs a seed.
+        """
+        self._around.entropy_at_start(how, seed)
+
     def close(self) -> None:
         """End the thread, and give the port back."""
         self._stopping.set()

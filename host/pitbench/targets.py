@@ -15,9 +15,10 @@ from pitbench.deadline import Deadline
 from pitbench.errors import BeyondRig, PitbenchError
 from pitbench.found_port import FoundPort
 from pitbench.link import LinkClient, LinkTimeout
-from pitbench.protocols import id003
+from pitbench.protocols import gat, gat_host, id003
 from pitbench.real_rig import VIRTUAL_ONLY, RealRig, open_rig
-from pitbench.transport import ID003_FRAMING, LINK_FRAMING, TraceSink, Transport, TransportGone, open_transport
+from pitbench.sources import Tree, product_name
+from pitbench.transport import FRAMINGS, LINK_FRAMING, Framing, TraceSink, Transport, TransportGone, open_transport
 from pitbench.uf2 import find_uf2, read_uf2
 from pitbench.virtual import VirtualBoard, find_interpreter
 from pitbench.virtual.board import NOTE_MARK
@@ -81,7 +82,7 @@ class Board:
     def byte_ms(self) -> float:
         """Time that one byte takes on the wire, in ms: start, 8 data, parity and stop bit; none on a pty alone."""
         is_pty = self.rung != EMULATED and (self.virtual is not None or self.wire.url.startswith(PTYS))
-        return 0.0 if is_pty else 1000 * WIRE_BITS / ID003_FRAMING.baud
+        return 0.0 if is_pty else 1000 * WIRE_BITS / FRAMINGS[str(self.identity["wire"])].baud
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -219,7 +220,8 @@ def open_target(
 
     Args:
         target: as typed, or parsed.
-        device, kind: image to build for a virtual board when none is handed in.
+        device: what it is, for the settings of its wire, and the image to build for a virtual board.
+        kind: of that image.
         image: built image for a virtual board.
         root: folder that is a virtual board's flash, with console.log beside it; laid out from the image unless it
             holds a boot.py already. Without it, a temporary folder that goes with the board.
@@ -231,28 +233,39 @@ def open_target(
     where = parse_target(target) if isinstance(target, str) else target
     with ExitStack() as held:
         if where.virtual:
-            board = _open_virtual(_virtual_board(where, device, kind, image, root, held), where, timeout, trace, held)
+            virtual = _virtual_board(where, device, kind, image, root, held)
+            board = _open_virtual(virtual, where, _framing_of(device), timeout, trace, held)
         else:
-            board = _open_real(where, timeout, trace, held)
+            board = _open_real(where, _framing_of(device), timeout, trace, held)
         board.holds(held.pop_all())
         return board
 
 
 def _open_virtual(
-    virtual: VirtualBoard, where: Target, timeout: float, trace: TraceSink | None, held: ExitStack
+    virtual: VirtualBoard,
+    where: Target,
+    framing: Framing,
+    timeout: float,
+    trace: TraceSink | None,
+    held: ExitStack,
 ) -> Board:
     held.enter_context(virtual)
     link = held.enter_context(open_transport(virtual.link_path, name="link", trace=trace))
-    wire = held.enter_context(open_transport(virtual.wire_path, name="wire", framing=ID003_FRAMING, trace=trace))
+    wire = held.enter_context(open_transport(virtual.wire_path, name="wire", framing=framing, trace=trace))
     client = LinkClient(link, timeout, virtual.clock)
     board = Board(where, virtual.interpreter.kind, client, wire, virtual)
     board.reconnect()
     return board
 
 
-def _open_real(where: Target, timeout: float, trace: TraceSink | None, held: ExitStack) -> Board:
+def _framing_of(device: str) -> Framing:
+    """How a device's protocol sets its port: the product's own table names it."""
+    return FRAMINGS[str(Tree().constants(product_name(device))["WIRE"])]
+
+
+def _open_real(where: Target, framing: Framing, timeout: float, trace: TraceSink | None, held: ExitStack) -> Board:
     link = held.enter_context(FoundPort(where.link, "link", LINK_FRAMING, trace))
-    wire = held.enter_context(FoundPort(where.wire, "wire", ID003_FRAMING, trace))
+    wire = held.enter_context(FoundPort(where.wire, "wire", framing, trace))
     board = Board(where, REAL_RUNG, LinkClient(link, timeout), wire)
     board.reconnect()
     if where.rig or where.power:
@@ -328,16 +341,18 @@ def micropython_of(target: Target) -> Path:
 def prove_same_board(board: Board) -> str:
     """Show that link and wire are one board, before any rule is judged on both.
 
-    The version text that comes over the wire must carry the signature that the link reports, and the link's counter
-    of wire frames must have moved by the one frame sent. Returns the version text. Raises NotOneBoard, PitbenchError.
+    The link's counter of wire frames must have moved by the one frame sent; where the protocol has a version text
+    (ID-003), it must carry the signature that the link reports. Returns what the wire answered. Raises NotOneBoard,
+    PitbenchError.
     """
     if board.identity.get("inoperable"):
         raise PitbenchError(f"The board is inoperable: {board.identity['inoperable']}.", "Give it a sound image.")
     before = board.link.do("status")["frames"]
-    text = _version_over_wire(board)
+    is_gat = board.identity["wire"] == "gat"
+    text = _status_over_gat(board) if is_gat else _version_over_wire(board)
     moved = board.link.do("status")["frames"] - before
     crc = str(board.identity["crc"])
-    if crc.lower() not in text.lower():
+    if not is_gat and crc.lower() not in text.lower():
         raise _not_one(board, f"the wire says '{text}' and the link says signature {crc}")
     if moved != 1:
         raise _not_one(board, f"one frame was sent over the wire and the board counted {moved}")
@@ -353,6 +368,15 @@ def _version_over_wire(board: Board) -> str:
             if frame.cmd == id003.Command.VERSION:
                 return bytes(frame.data).decode("ascii", "replace")
     raise _not_one(board, f"nothing answered the version request on the wire within {WIRE_ANSWER_S:g} s")
+
+
+def _status_over_gat(board: Board) -> str:
+    board.wire.flush_input()
+    host = gat_host.GatHost(board.wire, gat_host.GatSettings(reply_s=WIRE_ANSWER_S, tries=1), board.clock)
+    try:
+        return f"GAT {gat.state_text(host.status().state)}"
+    except gat_host.SilentDevice as error:
+        raise _not_one(board, f"nothing answered the status request on the wire within {WIRE_ANSWER_S:g} s") from error
 
 
 def _not_one(board: Board, why: str) -> NotOneBoard:

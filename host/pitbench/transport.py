@@ -76,6 +76,8 @@ class Framing:
 LINK_FRAMING = Framing()
 ID003_FRAMING = Framing(9600, 8, "E", 1)
 GAT_FRAMING = Framing(9600, 8, "N", 1)
+# By the name that the identity gives its wire.
+FRAMINGS = {"id003": ID003_FRAMING, "gat": GAT_FRAMING}
 
 
 class Transport(Protocol):

@@ -9,7 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from acceptor_bench import Hand
+from acceptor_bench import Hand, stored
+from device.access import Access
+from hal.entropy import Entropy
 from link import audit, service
 from link.args import check
 from link.events import Events
@@ -32,6 +34,9 @@ class Machine:
         self.asked: list[tuple[int, int]] = []
         self.boot = SimpleNamespace(checksum=self.compute)
         self.checksum = SimpleNamespace(crc=0xBEEF, step=lambda: (True, ""))
+        source = Entropy()
+        proofs = Access(self.device.record["secrets"], source.read)
+        self.entropy, self.access = lambda: source, lambda: proofs
 
     def compute(self, seed: int, width: int) -> SimpleNamespace:
         self.asked.append((seed, width))
@@ -75,7 +80,7 @@ def test_the_ring_takes_times_beyond_32_bits():
 
 def do(machine: Machine, request: dict) -> dict:
     """Carry out a request as the server does. Raises Refused."""
-    kind, spec = next((kind, spec) for kind in ops(machine) if (spec := kind.takes(request["do"])) is not None)
+    kind, spec = next((kind, spec) for kind in ops(machine, ()) if (spec := kind.takes(request["do"])) is not None)
     check({"id": 1, **request}, spec)
     return kind.carry_out(request)
 
@@ -98,13 +103,13 @@ def test_arguments_are_checked(request_):
 
 
 def test_every_operation_that_is_loaded_late_is_named():
-    late = {kind.module: set(kind.names.split()) for kind in ops(Machine()) if isinstance(kind, Late)}
+    late = {kind.module: set(kind.names.split()) for kind in ops(Machine(), ()) if isinstance(kind, Late)}
     assert late == {module.__name__: set(re.findall(r"^(\w+):", module.Ops.ARGS, re.M)) for module in (audit, service)}
 
 
 @pytest.mark.parametrize("name", ["insert", "", "tab", "able", "late", "loaded", "machine", 5, None, [], "heap:"])
 def test_nothing_else_is_an_operation(name):
-    assert [kind.takes(name) for kind in ops(Machine())] == [None] * 3
+    assert [kind.takes(name) for kind in ops(Machine(), ())] == [None] * 3
 
 
 def test_two_lines_are_no_name():
@@ -237,6 +242,39 @@ def test_a_wrong_proof_is_refused_and_logged(role, secret):
     with pytest.raises(Refused):
         door.prove("clear_memory", "clear_memory", role, secret)
     assert door.logged() == ["access_refused"]
+
+
+def locked_out() -> Door:
+    door = Door().commissioned()
+    for _ in range(5):
+        with pytest.raises(Refused, match="does not fit"):
+            door.prove("service", "wrong", what="entry", who="a", licence="b", reason="c")
+    return door
+
+
+def enter(door: Door) -> None:
+    door.prove("service", "entry|a b c", what="entry", who="a", licence="b", reason="c")
+
+
+def test_five_wrong_proofs_lock_a_role_out_for_a_while_and_through_a_restart():
+    door = locked_out()
+    with pytest.raises(Refused, match="locked out for 900 s"):
+        enter(door)
+    again = Door(Hand(stored(**door.machine.device.record), new=False))
+    with pytest.raises(Refused, match="locked out"):
+        enter(again)
+    again.machine.now = 900_000
+    enter(again)
+    assert again.machine.device.record["refused"] == {}
+
+
+def test_a_right_proof_ends_the_count_of_wrong_ones():
+    door = Door().commissioned()
+    for _ in range(3):
+        for _ in range(4):
+            with pytest.raises(Refused, match="does not fit"):
+                door.prove("service", "wrong", what="entry", who="a", licence="b", reason="c")
+        enter(door)
 
 
 def test_memory_is_cleared_only_after_the_meters_were_read_or_the_attempt_recorded():

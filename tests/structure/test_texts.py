@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 import pytest
-from bench import rare, rig
-from bench.plant.bill_acceptor import Plant
-from link import audit, ops, service
+from bench import draw, rare, rig
+from bench.plant import bill_acceptor, shuffler
+from link import audit, cards, ops, service
 from pitbench.cli import all_commands
 from tree import ROOT, texts
 
@@ -63,13 +63,19 @@ def test_every_command_explains_itself(command):
     assert f"usage: pitbench {command}" in run.stdout
 
 
-OPERATIONS = "".join(kind.ARGS for kind in (ops.Ops, audit.Ops, service.Ops, rig.Rig, rare.Ops, Plant))
+PAGES = {
+    "link.md": (ops.Ops, audit.Ops, service.Ops, rig.Rig, rare.Ops, bill_acceptor.Plant),
+    "shuffler.md": (cards.Ops, draw.Ops, shuffler.Plant),
+}
+OPERATIONS = [
+    (page, line) for page, kinds in PAGES.items() for kind in kinds for line in re.findall(r"^\w+:.*", kind.ARGS, re.M)
+]
 
 
-@pytest.mark.parametrize("line", re.findall(r"^\w+:.*", OPERATIONS, re.M))
-def test_every_operation_of_the_link_is_described_with_its_arguments(line):
+@pytest.mark.parametrize(("page", "line"), OPERATIONS)
+def test_every_operation_of_the_link_is_described_with_its_arguments(page, line):
     op, _, arguments = line.partition(":")
-    rows = [row for row in (ROOT / "docs/link.md").read_text(encoding="utf-8").splitlines() if row.startswith("| `")]
+    rows = [row for row in (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines() if row.startswith("| `")]
     described = [row for row in rows if re.match(rf"\| (`[^|]*`, )?`{op}\b", row)]
     assert len(described) == 1, described
     assert [word for word in re.findall(r"(\w+)\??=", arguments) if word not in described[0]] == []

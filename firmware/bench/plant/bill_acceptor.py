@@ -35,6 +35,8 @@ battery: mv=:int
 break: part=transport_motor|stack_motor|scanner|entry|centre|exit|lever|chute|home how?=stall|stuck_0|stuck_1|dead
 mend: part=:str
 """
+    LATE = None
+    CAPABILITIES = []
 
     def __init__(self, capacity=200):
         self.item = None

@@ -1,54 +1,14 @@
-"""The board under test: a fresh one for each test where the target is virtual."""
+"""A host, a rig and a kiosk for the board under test."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pitbench.addresses import EMULATED
-from pitbench.image import Image, build_image, load_image
-from pitbench.targets import Board, board_of, open_target
+from pitbench.targets import Board
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_kiosk import Till
 from pitbench_hil.acceptor_pins import bench_of
-from pitbench_hil.lasting import digests
-from pitbench_hil.run import Run
-
-DEVICE = "bill-acceptor"
-VIRTUAL_RIG = ("wire", "link", "power", "image", "pins")
-EMULATED_RIG = (*VIRTUAL_RIG, "flash_time")
-REAL_RIG = ("wire", "link", "flash_time")
-
-
-@pytest.fixture
-def image(run: Run, image_kind: str, tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """The image under test, built (or read from --image) once a process and kind."""
-    given = run.image_dirs.get(image_kind)
-    if given:
-        return run.once(f"image {image_kind}", lambda: load_image(given, DEVICE, image_kind))
-    folder = tmp_path_factory.getbasetemp() / f"image-{image_kind}"
-    name = run.lasting.name if run.lasting else board_of(run.target)
-    return run.once(f"image {image_kind}", lambda: build_image(DEVICE, image_kind, folder, board=name))
-
-
-@pytest.fixture
-def board(run: Run, image: Image, image_kind: str, tmp_path: Path) -> Iterator[Board]:
-    """An open board that runs the image, as new."""
-    with open_target(run.target, image=image, kind=image_kind, root=tmp_path / "board", trace=run.trace) as board:
-        run.identify(board.identity, rung=board.rung, caps=rig_of(board), pc=digests(image), cut=board.cut_kind)
-        if run.lasting:
-            run.lasting.start_over(board)
-        yield board
-        if run.lasting and not run.broken:
-            run.lasting.count(board)
-
-
-def rig_of(board: Board) -> tuple[str, ...]:
-    """What the rig can do by itself; the device reports the rest."""
-    if board.virtual:
-        return EMULATED_RIG if board.rung == EMULATED else VIRTUAL_RIG
-    return REAL_RIG + (board.real.caps if board.real else ())
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typing import Any
 
 from pitbench.addresses import port_of
 from pitbench.board_facts import board_facts
-from pitbench.devices import device_named
+from pitbench.devices import BUILT, device_named
 from pitbench.discovery import IN_BOOT_ROM, board_ports, find_boards
 from pitbench.errors import PitbenchError
 from pitbench.flashing import READY_S, flash_board
@@ -25,7 +25,7 @@ from pitbench.image import KINDS, Image, build_image
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = __doc__
-    parser.add_argument("device", help="bill-acceptor")
+    parser.add_argument("device", help=", ".join(BUILT))
     parser.add_argument("--board", default="rpi-pico", help="which board it is (default: rpi-pico)")
     parser.add_argument("--port", action="append", default=[], help="path, URL or usb:SERIAL; may be given again")
     parser.add_argument("--all", action="store_true", help="every board of this kind that is plugged in")

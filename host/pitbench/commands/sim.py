@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pitbench.addresses import parse_target
 from pitbench.deadline import Deadline
-from pitbench.devices import device_named
+from pitbench.devices import BUILT, device_named
 from pitbench.errors import PitbenchError
 from pitbench.event_watch import EventWatch
 from pitbench.image import KINDS, build_image
@@ -44,7 +44,7 @@ Point a kiosk or slot machine at the wire. Type here: cut (power off), power (on
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("device", help="bill-acceptor")
+    parser.add_argument("device", help=", ".join(BUILT))
     parser.add_argument("--target", default="virtual", help="virtual (default), unix:, wasm: or emu:")
     parser.add_argument("--kind", choices=KINDS, default="bench", help="image kind (default: bench)")
     parser.add_argument("--folder", type=Path, help="keep the board here (default: a temporary folder)")

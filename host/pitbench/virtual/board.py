@@ -132,6 +132,14 @@ class VirtualBoard:
         """
         self._around.fault_at_start(at, how)
 
+    def entropy_at_start(self, how: str, seed: str = "") -> None:
+        """Feed a bench image's entropy source at every start: its first seed is drawn before the link is there.
+
+        Args:
+            how: fixed, stuck, biased, slow or board, as the link operation `entropy` takes it; fixed needs a seed.
+        """
+        self._around.entropy_at_start(how, seed)
+
     def wait_off(self, deadline: Deadline) -> None:
         """Wait until the power is off, by a cut that the board itself asked for. Raises DeadlinePassed."""
         with self._changed:

@@ -79,7 +79,8 @@ class Double:
             self.fail(ask["id"], "bad_id")
 
     def hello(self):
-        return {"session": self.session, "boot": self.boot, "reset": sys.argv[-1], "crc": "c0de", "device": "double"}
+        who = {"crc": "c0de", "device": "double", "wire": "id003"}
+        return dict(who, session=self.session, boot=self.boot, reset=sys.argv[-1])
 
     def answer(self, ask):
         op = getattr(self, "do_" + ask["do"], None)

@@ -1,0 +1,66 @@
+# Orders and words, drawn by the device's own generator without a card that moves.
+from binascii import b2a_base64, hexlify, unhexlify
+
+from link.args import Operations
+from link.frame import Refused
+from micropython import const
+
+_ROOM = const(540)  # bytes of orders or words that fit into one reply
+
+
+# The words of a draw, as the bench chose them.
+class _Chosen:
+    def __init__(self, words):
+        self.words = words
+
+    def generate(self, n):
+        if not self.words:
+            raise Refused("bad_args", "words: none is left, all before it were rejected")
+        block, self.words = self.words[:n], self.words[n:]
+        return block
+
+
+class Ops(Operations):
+    ARGS = """
+draw: decks=:int
+rescale: n=:int words=:str
+words: n=:int
+"""
+
+    # As many orders of the configured game as were asked for: drawn where a shuffle draws its own, from the same state.
+    def _draw(self, request):
+        device = self.machine.device
+        if device.record["flight"]:
+            raise Refused("refused", "a game is under way: unload it first")
+        size = device.cards() * (1 if device.cards() <= 256 else 2)
+        if not 0 < request["decks"] * size <= _ROOM:
+            raise Refused("bad_args", "decks is 1 to %d" % (_ROOM // size))
+        orders = b"".join(bytes(device.draw()) for _ in range(request["decks"]))
+        return {"orders": b2a_base64(orders)[:-1].decode(), "bits": device.generator.bits}
+
+    # Which outcome each of the words leads to, by the generator's own rescaling: 255 where a word is rejected.
+    def _rescale(self, request):
+        generator, n = self.machine.device.generator, request["n"]
+        width = 2 if n > 256 else 1
+        words = unhexlify(request["words"])
+        if not 1 < n <= 65536 or len(words) > 100 or len(words) % width:
+            raise Refused("bad_args", "n is 2 to 65536, words are at most 100 bytes, whole ones")
+        return {"outcomes": [_outcome(generator, words[i : i + width], n) for i in range(0, len(words), width)]}
+
+    def _words(self, request):
+        if not 0 < request["n"] <= _ROOM:
+            raise Refused("bad_args", "n is 1 to %d" % _ROOM)
+        return {"words": hexlify(self.machine.device.generator.source.generate(request["n"])).decode()}
+
+
+# A word and, where it is rejected, the word 0 after it: which of the two was taken?
+def _outcome(generator, word, n):
+    kept, rejected = generator.source, generator.rejected
+    generator.source = _Chosen(word + bytes(len(word)))
+    generator.drop()
+    try:
+        outcome = generator.below(n)
+    finally:
+        generator.source = kept
+        generator.drop()
+    return None if generator.rejected > rejected else outcome

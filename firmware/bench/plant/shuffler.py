@@ -1,0 +1,239 @@
+# The physical world of a card shuffler: cards, feeder, rack, exit, doors, buttons. Stepped with the device's own `now`;
+# it knows nothing of the device.
+#
+#   hopper -> gate, under the camera -> slot of the rack that stands there -> exit -> tray
+#
+# A card is a byte: the face (suit * 13 + rank, 52 a joker, 53 unreadable), 64 for a foreign back, 128 for face up.
+from binascii import hexlify, unhexlify
+
+from micropython import const
+
+_FEED_MS = const(60)
+_RACK_MS = const(20)
+_SLOT_MS = const(1)
+_INSERT_MS = const(40)
+_EJECT_MS = const(40)
+_PRESS_MS = const(50)
+_SLOTS = const(440)
+_EMPTY = const(255)
+_FACE = const(63)
+_BACK = const(64)
+_BOXED = const(128)
+_CARD_UM = const(300)
+
+
+class Plant:
+    ARGS = """
+load: cards=:str
+take:
+press: button=start|deal|hand|unload|clear
+key: turned=:bool
+door: which=service|shroud open=:bool
+clear_path:
+empty:
+battery: mv=:int
+break: part=feed|rack|insert|eject|camera|gate|exit how?=stall|double|stuck_0|stuck_1|dead
+mend: part=:str
+"""
+    # Operations of their own module, loaded with the first of them.
+    LATE = ("bench.draw", "draw rescale words")
+    CAPABILITIES = ["draw", "raw_entropy", "rescaling"]
+
+    def __init__(self):
+        self.hopper = bytearray()
+        self.gate = None
+        self.rack = bytearray(b"\xff" * _SLOTS)
+        self.racked = 0  # cards in it
+        self.exit = None
+        self.tray = bytearray()
+        self.taken = 0
+        self.slot = 0
+        self.doors = {"service": 0, "shroud": 0}
+        self.broken = {}
+        self.battery = 3000
+        self.key = 0
+        self.button = None
+        self.target = None
+        self.due = {}  # motor: when it has done what it does
+        self.reading = None
+        self.emitters = 1
+        self.time = 0
+        self.changed = True
+
+    # -- what survives a power cut: everything but what the motors did ------
+
+    _STACKS = ("hopper", "rack", "tray")
+    _WORLD = ("racked", "gate", "exit", "taken", "slot", "doors", "broken", "battery", "key")
+
+    def world(self):
+        world = {name: getattr(self, name) for name in self._WORLD}
+        for name in self._STACKS:
+            # empty slots behind the last card are no news, and a line to a supervisor takes its time
+            world[name] = hexlify(getattr(self, name).rstrip(b"\xff")).decode()
+        return world
+
+    def restore(self, world):
+        for name in self._WORLD:
+            setattr(self, name, world[name])
+        for name in self._STACKS:
+            setattr(self, name, bytearray(unhexlify(world[name])))
+        self.rack += b"\xff" * (_SLOTS - len(self.rack))
+
+    # -- time ---------------------------------------------------------------
+
+    def step(self, now):
+        self.time = now
+        for motor in [name for name, due in self.due.items() if due <= now]:
+            del self.due[motor]
+            getattr(self, "_done_" + motor)()
+            self.changed = True
+
+    # The next moment at which a sensor changes by itself, or None.
+    def next(self):
+        return min(self.due.values(), default=None)
+
+    def _done_button(self):
+        self.button = None
+
+    # The roller takes the lowest card of the hopper, or two of them.
+    def _done_feed(self):
+        if self.hopper and self.gate is None:
+            self.gate = self.hopper[0]
+            self.hopper = self.hopper[1:]
+            if not self.broken.get("camera"):
+                self.reading = self._looked_at(self.gate)
+
+    def _looked_at(self, card):
+        face = card & _FACE
+        thickness = 2 * _CARD_UM if self.broken.get("feed") == "double" else _CARD_UM
+        back, boxed = (1 if card & _BACK else 0), (1 if card & _BOXED else 0)
+        return {"face": face if face <= 52 and not boxed else -1, "back": back, "thickness": thickness, "boxed": boxed}
+
+    def _done_rack(self):
+        self.slot, self.target = self.target, None
+
+    def _done_insert(self):
+        if self.gate is not None and self.target is None and self.rack[self.slot] == _EMPTY:
+            self.rack[self.slot] = self.gate
+            self.racked += 1
+            self.gate = None
+
+    # Out of the slot into the exit, and out of that into the tray.
+    def _done_eject(self):
+        if self.exit is not None:
+            self.tray.append(self.exit)
+            self.exit = None
+        elif self.target is None and self.rack[self.slot] != _EMPTY:
+            self.exit = self.rack[self.slot]
+            self.rack[self.slot] = _EMPTY
+            self.racked -= 1
+            self.due["eject"] = self.time + _EJECT_MS
+
+    # -- what the device sees -------------------------------------------------
+
+    def levels(self):
+        dark = not self.emitters
+        levels = {
+            "input": 1 if self.hopper else 0,
+            "gate": 1 if dark or self.gate is not None else 0,
+            "exit": 1 if dark or self.exit is not None else 0,
+            "loaded": 1 if self.racked else 0,
+            "tray": 1 if self.tray else 0,
+            "aligned": 1 if self.target is None else 0,
+            "service_door": self.doors["service"],
+            "shroud": self.doors["shroud"],
+            "key": self.key,
+            "camera": 0 if self.broken.get("camera") else 1,
+            "battery": 1 if self.battery >= 2400 else 0,
+        }
+        for part in ("gate", "exit"):
+            if part in self.broken:
+                levels[part] = 1 if self.broken[part] == "stuck_1" else 0
+        if self.button:
+            levels[self.button] = 1
+        return levels
+
+    def take_reading(self):
+        reading, self.reading = self.reading, None
+        return reading
+
+    # -- what the device does -------------------------------------------------
+
+    # The rack's level is the slot that it is to go to, from 1; others run or stand.
+    def motor(self, name, level):
+        self.changed = True
+        if not level:
+            self.due.pop(name, None)
+        elif self.broken.get(name) in ("stall", "dead"):
+            self.target = level - 1 if name == "rack" else self.target
+        elif name == "rack":
+            self.target = level - 1
+            self.due["rack"] = self.time + _RACK_MS + _SLOT_MS * abs(self.target - self.slot)
+        elif name not in self.due:
+            self.due[name] = self.time + (_FEED_MS if name == "feed" else _INSERT_MS if name == "insert" else _EJECT_MS)
+
+    def light_emitters(self, on):
+        self.emitters = on
+        self.changed = True
+
+    # -- what a person does, by name of the link's operation -------------------
+
+    def _op_load(self, request):
+        self.hopper += unhexlify(request["cards"])
+        self.changed = True
+
+    def _op_take(self, request):
+        self.taken += len(self.tray)
+        self.tray = bytearray()
+        self.changed = True
+
+    def _op_press(self, request):
+        self.button = request["button"]
+        self.due["button"] = self.time + _PRESS_MS
+        self.changed = True
+
+    def _op_key(self, request):
+        self.key = 1 if request["turned"] else 0
+        self.changed = True
+
+    def _op_door(self, request):
+        self.doors[request["which"]] = 1 if request["open"] else 0
+        self.changed = True
+
+    # Through an open door: what stands in the gate or the exit, and what lies in the hopper.
+    def _op_clear_path(self, request):
+        if not (self.doors["service"] or self.doors["shroud"]):
+            raise ValueError("open a door first")
+        self.taken += len(self.hopper) + (self.gate is not None) + (self.exit is not None)
+        self.hopper, self.gate, self.exit = bytearray(), None, None
+        self.changed = True
+
+    # The rack too, slot by slot, by hand.
+    def _op_empty(self, request):
+        self._op_clear_path(request)
+        self.taken += self.racked
+        self.racked = 0
+        self.rack = bytearray(b"\xff" * _SLOTS)
+
+    def _op_battery(self, request):
+        self.battery = request["mv"]
+        self.changed = True
+
+    def _op_break(self, request):
+        self.broken[request["part"]] = request.get("how", "dead")
+        self.changed = True
+
+    def _op_mend(self, request):
+        self.broken.pop(request["part"], None)
+        self.target = None
+        self.changed = True
+
+    def truth(self):
+        return {
+            "hopper": len(self.hopper),
+            "gate": 0 if self.gate is None else 1,
+            "rack": self.racked,
+            "exit": 0 if self.exit is None else 1,
+            "taken": self.taken,
+            "tray": hexlify(self.tray).decode(),
+        }

@@ -1,0 +1,292 @@
+# A card shuffler, as 13:69E-1.28X asks: each card is fed, recognised, and put into the slot of a rack that a random
+# permutation gives it; dealing takes the slots in order. In continuous mode dealt cards come back into free slots that
+# are drawn, and each card is dealt from an occupied slot that is drawn.
+from array import array
+from binascii import hexlify, unhexlify
+
+from device import base
+from device.cards import Count
+from device.conditions import MESSAGE
+from device.generator import DeadSource, Generator
+from device.shuffler_path import CardPath
+from device.shuffler_selftest import ShufflerTest
+from device.shuffler_table import CONDITIONS, TABLE
+from micropython import const
+
+_CYCLE_MS = const(1000)
+_GAMES = const(10)
+_HAND = const(5)
+_BUTTONS = ("start", "deal", "hand", "unload", "clear")
+# No sensor sees when these end: it is the key's holder who says so, and the self-test looks again.
+_UNSEEN = ("rack_stalled", "camera_failed", "cards_wrong", "count_wrong", "entropy_failed", "power_interrupted")
+_SETTINGS = {"game": "blackjack", "decks": 1, "jokers": 0, "hand": _HAND, "recognise": True, "continuous": False}
+_RANGES = {"decks": (1, 8), "jokers": (0, 2), "hand": (1, 13)}
+# Pulled up: a part that isn't there doesn't stop the others.
+PULLED_UP = ("camera", "aligned", "battery")
+# A card of which the camera said nothing.
+UNMEASURED = {"face": -1, "back": 0, "thickness": 0, "boxed": 0}
+
+
+def blank_record():
+    record = base.blank()
+    record["meters"] = {"games": 0, "cards_in": 0, "cards_dealt": 0, "aborted": 0}
+    record["settings"] = dict(_SETTINGS)
+    record["flight"] = None
+    record["games"] = []
+    record["seed"] = ""
+    return record
+
+
+# entropy(): the source, with read(n), healthy, name. unique: what no other board has, in hex.
+def create(record, verified, calendar, new, entropy, unique):
+    if new and record is None:
+        record = blank_record()
+    return Shuffler(record, verified, calendar, Generator(entropy(), unhexlify(unique)))
+
+
+class Shuffler(CardPath, base.Device):
+    table = TABLE
+    conditions = CONDITIONS
+    capabilities = ["cards", "doors", "camera", "lcd", "access", "receipt"]
+    sensed = (("service_door", 1, "service_door"), ("shroud", 1, "shroud"))
+    # What takes more than a secret of its own: operation, roles that may.
+    rights = {
+        "history": ("technician", "regulator"),
+        "configure": ("technician",),
+        "clear_memory": ("technician",),
+    }
+
+    def __init__(self, record, verified, calendar, generator):
+        super().__init__(record, verified, calendar, ShufflerTest())
+        self.generator = generator
+        self.cycle = None
+        self.inspected = None  # the last cards counted: calendar, game, decks, cards, what is wrong with them
+        self.detail = ""  # what the top condition is about, in words
+        self.begin_path()
+
+    def blank(self):
+        return blank_record()
+
+    def shown(self):
+        return self.state, 0
+
+    # Causes in words, and the cards that are wrong by name: never an order.
+    def message(self):
+        top = self.standing.top()
+        if top:
+            named = self.detail and top[0] in ("cards_wrong", "count_wrong")
+            named = self.detail and top[0] in ("cards_wrong", "count_wrong")
+            return top[MESSAGE] + ": " + self.detail if named else top[MESSAGE]
+        if self.state == "spoiled":
+            return "Cards inside are not shuffled: unload"
+        if self.state == "ready" and not self.record["settings"]["recognise"]:
+            return "ready, counted only"
+        return super().message()
+
+    def light(self):
+        if self.standing.top() or not self.memory_ok:
+            return "red"
+        return "green" if self.state in ("idle", "ready") else "amber"
+
+    # Whatever the cards are, this is the same: counts, and what the generator gathered.
+    def status(self):
+        return {
+            "enabled": self.state in ("idle", "ready"),
+            "inside": self.inside,
+            "games": self.record["meters"]["games"],
+            "bits": self.generator.bits,
+            "draws": self.generator.draws,
+        }
+
+    # What a setting may be, in words; "" where all of them may.
+    def wrong_setting(self, settings):
+        for name, value in settings.items():
+            if name not in _SETTINGS or type(value) is not type(_SETTINGS[name]):
+                return "%s is no setting, or of another type" % name
+            if name in _RANGES and not _RANGES[name][0] <= value <= _RANGES[name][1]:
+                return "%s is %d to %d" % ((name,) + _RANGES[name])
+        return "game has at most 24 letters" if len(settings.get("game", "")) > 24 else ""
+
+    def under_way(self):
+        return "a game is under way: end it first" if self.record["flight"] else ""
+
+    def next(self):
+        times = (self.timer, self.post.until, self.cycle)
+        return min((t for t in times if t is not None), default=None)
+
+    # -- events ----------------------------------------------------------
+
+    def _progress(self, now):
+        self._run_post(now)
+        self._watch_time(now)
+        if self.state == "power_up":
+            self.state = "initialize"
+        if self.standing.top():
+            self._fire("fault", now)
+        elif self.state == "error":
+            self._fire("clear", now)
+        if self.state == "initialize" and self.post.ok and not self.standing.top():
+            self._fire("passed", now)
+
+    def _on_sensors(self, now, levels, reading):
+        before = self.levels
+        self.levels = levels
+        self._read_conditions(now)
+        if not (self.post.running() or self.standing.top()):
+            self.follow(now, reading)
+        for button in _BUTTONS:
+            if levels.get(button) and not before.get(button):
+                self._press(button, now)
+
+    def _press(self, button, now):
+        if button == "clear":
+            self._clear(now)
+        elif not self._fire(button, now):
+            self._event("refused", button)
+
+    # The positive act: an attendant with the key, and no cause there any more.
+    def _clear(self, now):
+        if not self.levels.get("key"):
+            self._note("clear_refused", "no key", now)
+        elif self.standing.latched:
+            for name in _UNSEEN:
+                self.standing.sense(name, False)
+            self._release("key", now)
+            self.detail = ""
+
+    def _on_configure(self, now, settings, who):
+        self.record["settings"].update(settings)
+        self._note("configured", who, now)
+
+    # -- guards ----------------------------------------------------------
+
+    def loaded(self):
+        return bool(self.levels.get("loaded") or self.levels.get("gate") or self.levels.get("exit"))
+
+    def fed(self):
+        return bool(self.levels.get("input"))
+
+    def recycles(self):
+        return self.record["settings"]["continuous"] and self.fed()
+
+    def empty(self):
+        return self.inside == 0
+
+    # -- actions ---------------------------------------------------------
+
+    def _begin_shuffle(self, now):
+        self.dealt = 0
+        settings = self.record["settings"]
+        self.count = Count(settings["decks"], settings["jokers"], settings["recognise"])
+        try:
+            self.order = self.draw()
+        except DeadSource as e:
+            return self._raise("entropy_failed", e.args[0], now)
+        self.record["flight"] = "shuffling"
+        self.record["meters"]["games"] += 1
+        self._note("shuffle_begun", settings["game"], now)
+        self.feed_next(now)
+
+    # Of the configured game.
+    def cards(self):
+        return self.record["settings"]["decks"] * (52 + self.record["settings"]["jokers"])
+
+    # The order of a game: the one path to it, with the state stored that makes no other start repeat it.
+    def draw(self):
+        cards = self.cards()
+        order = self.generator.permutation(bytearray(cards) if cards <= 256 else array("H", bytes(2 * cards)))
+        self.record["seed"] = hexlify(self.generator.state()).decode()
+        return order
+
+    def _complete(self, now):
+        self._stop(now)
+        self.record["flight"] = "ready"
+        self.record["meters"]["cards_in"] += self.count.total
+        self._note("shuffled", "%d cards" % self.count.total, now)
+
+    def _begin_recycling(self, now):
+        self.feed_next(now)
+
+    def _deal_card(self, now):
+        self.take_out(1, now)
+
+    def _deal_hand(self, now):
+        self.take_out(self.record["settings"]["hand"], now)
+
+    def _end_game(self, now):
+        self._stop(now)
+        self._close_game("dealt", now)
+
+    def _begin_unloading(self, now):
+        if self.record["flight"]:
+            self._close_game("unloaded", now)
+        self.take_all(now)
+
+    # Whatever is inside now is no shuffled deck any more, and never becomes one.
+    def _abort(self, now):
+        self.halt_path()
+        if self.record["flight"]:
+            self.meters.add("aborted", 1)
+            self._close_game("aborted", now)
+
+    def _recover(self, now):
+        self._begin_post("recovery", now)
+
+    # History, for those who may read it: no order, no card.
+    def _close_game(self, how, now):
+        settings = self.record["settings"]
+        row = [self.record["meters"]["games"], self.calendar(), settings["game"], self.dealt, how]
+        self.record["games"] = (self.record["games"] + [row])[-_GAMES:]
+        self.record["flight"] = None
+        self._note("game_ended", how, now)
+
+    # -- parts -----------------------------------------------------------
+
+    # A cut inside a game: what is in the rack is nobody's shuffle.
+    def _restore(self, now):
+        if self.record["flight"]:
+            self.dealt = 0
+            self._raise("power_interrupted", self.record["flight"], now)
+            self._abort(now)
+
+    def _read_conditions(self, now):
+        for sensor, wrong, name in self.sensed:
+            if self.levels.get(sensor) == wrong:
+                self._raise(name, self.state, now)
+            else:
+                self._lower(name, now)
+        self._battery(now)
+        for name in ("jam_feed", "jam_insert", "jam_exit", "card_damaged"):
+            # what was stuck was taken out
+            if not (self.levels.get("gate") or self.levels.get("exit")):
+                self._lower(name, now)
+
+    def _begin_post(self, why, now):
+        self.retest = False
+        self.post.begin(why, now)
+
+    # Seeded anew at each self-test: saved state, fresh entropy, unique id.
+    def seed(self, now):
+        try:
+            self.record["seed"] = hexlify(self.generator.restore(unhexlify(self.record["seed"]))).decode()
+            self._commit()
+        except DeadSource as e:
+            self._raise("entropy_failed", e.args[0], now)
+
+    def _watch_time(self, now):
+        if self.state in ("idle", "ready", "spoiled"):
+            if self.cycle is None or now >= self.cycle:
+                # 13:69E-1.28G(b)4
+                self.generator.background()
+                self.cycle = now + _CYCLE_MS
+        else:
+            self.cycle = None
+        if self.timer is not None and now >= self.timer:
+            self.timer = None
+            self.overdue(now)
+
+    def _stop(self, now):
+        self.halt_path()
+
+    def _halt(self):
+        self.halt_path()

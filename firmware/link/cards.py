@@ -1,0 +1,45 @@
+# What a card shuffler says to who proves a role: the games that were, its settings; and the receipt of the last cards.
+import json
+
+from link.frame import Refused, page
+from link.service import Proven
+
+
+class Ops(Proven):
+    ARGS = """
+history: role=:str proof=:str|:empty
+configure: role=:str set=:dict proof=:str|:empty
+receipt: who=:str seal=:str place=:str cards=:str
+"""
+
+    # 13:69E-1.28X(c)2. The running game is in it once it is over; no card ever is.
+    def _history(self, request):
+        self._prove(request, "history")
+        return {"games": page(self.device.record["games"]), "fields": "number calendar game dealt end"}
+
+    # 13:69E-1.28X(d). The proof covers each value: name=JSON, in order of name.
+    def _configure(self, request):
+        settings = request["set"]
+        asked = ",".join("%s=%s" % (name, json.dumps(settings[name])) for name in sorted(settings))
+        role = self._prove(request, "configure|" + asked)
+        wrong = self.device.wrong_setting(settings) or self.device.under_way()
+        if wrong:
+            raise Refused("refused", wrong)
+        self.machine.step(("configure", settings, role))
+        return {"settings": self.device.record["settings"]}
+
+    # 13:69E-1.18A(b)4 and (c)2iv: who, seal, place and make of the cards are the operator's to say.
+    def _receipt(self, request):
+        if self.device.inspected is None:
+            raise Refused("refused", "no cards were counted since the start")
+        for name in ("who", "seal", "place", "cards"):
+            if not request[name]:
+                raise Refused("bad_args", "%s is empty: a receipt without it is worth nothing" % name)
+        when, game, decks, total, wrong = self.device.inspected
+        identity = self.machine.boot.identity()
+        made = {"manufacturer": identity["firmware"], "model": "shuffler", "serial": identity["uid"]}
+        made.update({"when": when, "game": game, "decks": decks, "total": total})
+        made.update({name: request[name] for name in ("who", "seal", "place", "cards")})
+        made["result"] = "failed: " + wrong if wrong else "passed"
+        made["shuffled"] = self.device.state in ("ready", "dealing")
+        return made

@@ -1,0 +1,212 @@
+"""A card shuffler on the bench: cards and buttons by the link's stimuli, and time that the bench lets pass.
+
+Device time moves by `advance` and hardly by itself: every wait here is in device milliseconds.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from pitbench.link import whole_log
+from pitbench.targets import Board
+
+DECK = bytes(range(52))
+JOKER, UNREADABLE = 52, 53
+FOREIGN_BACK, BOXED = 64, 128
+# A deck of 52 goes in within 13 s, and one of the card out in half a second.
+CARD_MS = 250
+STEP_MS = 250
+START_MS = 3000
+ADVANCE_MAX_MS = 10_000
+# Cards that one line of the link can carry.
+LOADED_AT_ONCE = 90
+SECRETS = {"attendant": "a0" * 16, "technician": "b1" * 16, "regulator": "c2" * 16}
+
+
+class Unreached(AssertionError):
+    """The device did not reach a state in time."""
+
+
+class ShufflerBench:
+    """Bench for one board.
+
+    Args:
+        board: an open target that runs a card shuffler.
+    """
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        self.link = board.link
+
+    # -- link --------------------------------------------------------------------------------
+
+    def do(self, op: str, **args: Any) -> dict[str, Any]:
+        """Ask the board over the link. Raises LinkError, LinkTimeout, BoardRebooted."""
+        return self.link.do(op, **args)
+
+    def status(self) -> dict[str, Any]:
+        """What `status` on the link says."""
+        return self.do("status")
+
+    def truth(self) -> dict[str, Any]:
+        """The plant's own count of cards."""
+        return self.do("plant")
+
+    def tray(self) -> bytes:
+        """The cards that came out, in order, a byte each."""
+        return bytes.fromhex(self.truth()["tray"])
+
+    def log(self) -> list[list[Any]]:
+        """Every entry that the log still holds: [number, boot, ms, calendar, what, detail, chain]."""
+        return whole_log(self.link)
+
+    def logged(self) -> list[str]:
+        """The names of all log entries, in order."""
+        return [entry[4] for entry in self.log()]
+
+    # -- time --------------------------------------------------------------------------------
+
+    def advance(self, ms: int = STEP_MS) -> None:
+        """Let device time pass, event by event."""
+        while ms > 0:
+            step = min(ms, ADVANCE_MAX_MS)
+            self.do("advance", ms=step)
+            ms -= step
+
+    def until(self, *states: str, within: int, step: int = STEP_MS) -> dict[str, Any]:
+        """Let time pass until the device is in one of the states; returns its status. Raises Unreached."""
+        for _ in range(within // step + 1):
+            status = self.status()
+            if status["state"] in states:
+                return status
+            self.advance(step)
+        raise Unreached(f"{' or '.join(states)} not reached in {within} ms: {status['state']} instead")
+
+    # -- what people do ------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """From power-up to idle. Raises Unreached."""
+        self.until("idle", within=2 * START_MS)
+
+    def load(self, cards: bytes = DECK) -> None:
+        """Lay cards into the hopper, the first one lowest."""
+        for at in range(0, len(cards), LOADED_AT_ONCE):
+            self.do("load", cards=cards[at : at + LOADED_AT_ONCE].hex())
+
+    def press(self, button: str) -> None:
+        """Press a button: start, deal, hand, unload, clear."""
+        self.do("press", button=button)
+        self.advance(100)
+
+    def clear(self, *, key: bool = True) -> None:
+        """Clear what stands, with the key turned or without it, and let the self-test run."""
+        self.do("key", turned=key)
+        self.press("clear")
+        self.do("key", turned=False)
+        self.advance(START_MS)
+
+    def door(self, which: str, *, is_open: bool) -> None:
+        """Open or close the service door or the shroud."""
+        self.do("door", which=which, open=is_open)
+
+    def shuffle(self, cards: bytes = DECK) -> dict[str, Any]:
+        """Load and start; returns the status once the device is at rest. Raises Unreached."""
+        self.load(cards)
+        self.press("start")
+        return self.until("ready", "error", "idle", within=CARD_MS * (len(cards) + 8) * 2, step=1000)
+
+    def deal_all(self) -> bytes:
+        """Hand by hand until nothing is inside; returns what lies in the tray. Raises Unreached."""
+        while self.status()["state"] == "ready":
+            self.press("hand")
+            self.until("ready", "idle", "error", within=20_000, step=1000)
+        return self.tray()
+
+    def unload(self) -> None:
+        """Have whatever is inside come out, and take it away. Raises Unreached."""
+        self.press("unload")
+        self.until("idle", "error", within=400_000, step=5000)
+        self.do("take")
+
+    def game(self, cards: bytes = DECK) -> bytes:
+        """A whole game: shuffled, dealt to the last card, taken away; returns the order that came out."""
+        self.shuffle(cards)
+        dealt = self.deal_all()
+        self.do("take")
+        return dealt
+
+    # -- randomness ----------------------------------------------------------------------------
+
+    def orders(self, count: int, cards: int = 52) -> np.ndarray:
+        """Orders drawn where a shuffle draws its own.
+
+        Args:
+            count: how many; cards: of the configured game, at most 256.
+
+        Returns:
+            uint8 array of shape (count, cards): the slot that each card, in order of feeding, goes to.
+        """
+        at_once = 540 // cards
+        parts = []
+        for done in range(0, count, at_once):
+            reply = self.do("draw", decks=min(at_once, count - done))
+            parts.append(np.frombuffer(base64.b64decode(reply["orders"]), np.uint8).reshape(-1, cards))
+        return np.concatenate(parts)
+
+    def words(self, count: int) -> bytes:
+        """Bytes of the generator's own output."""
+        return b"".join(bytes.fromhex(self.do("words", n=min(500, count - at))["words"]) for at in range(0, count, 500))
+
+    def rescale(self, n: int, words: Iterable[int]) -> list[int | None]:
+        """The outcome, of `n`, of each word, None where it is rejected. Words are bytes, or 16 bits where n > 256."""
+        width = 1 if n <= 256 else 2
+        data = b"".join(word.to_bytes(width, "big") for word in words)
+        found: list[int | None] = []
+        for at in range(0, len(data), 90):
+            found += self.do("rescale", n=n, words=data[at : at + 90].hex())["outcomes"]
+        return found
+
+    # -- proof of a role -------------------------------------------------------------------------
+
+    def commission(self, *roles: str) -> None:
+        """Give roles their secrets: all three unless named."""
+        for role in roles or SECRETS:
+            self.do("commission", role=role, secret=SECRETS[role])
+
+    def prove(self, op: str, role: str, asked: str, secret: str | None = None, **args: Any) -> dict[str, Any]:
+        """Ask for something that takes a proof. Raises LinkError where the device refuses."""
+        nonce = self.do("challenge")["nonce"]
+        key = bytes.fromhex(secret or SECRETS[role])
+        proof = hmac.new(key, f"{nonce}|{role}|{asked}".encode(), "sha256").hexdigest()
+        return self.do(op, role=role, proof=proof, **args)
+
+    def history(self, role: str = "technician", secret: str | None = None) -> list[list[Any]]:
+        """The games that were: [number, calendar, game, cards dealt, end]. Raises LinkError."""
+        return self.prove("history", role, "history", secret)["games"]
+
+    def configure(self, role: str = "technician", **settings: Any) -> dict[str, Any]:
+        """Set what is to be played; commissions nobody. Raises LinkError."""
+        asked = ",".join(f"{name}={json.dumps(settings[name])}" for name in sorted(settings))
+        return self.prove("configure", role, f"configure|{asked}", set=settings)["settings"]
+
+    # -- power -----------------------------------------------------------------------------------
+
+    def cut(self) -> None:
+        """Take the power away."""
+        self.board.cut()
+
+    def power_on(self) -> dict[str, Any]:
+        """Give it back; returns the new identity."""
+        return self.board.power_on()
+
+    def restart_with(self, how: str, seed: str = "") -> dict[str, Any]:
+        """A cold start whose entropy source is fed by the bench from its first word on; returns the new identity."""
+        self.board.rig.entropy_at_start(how, seed)
+        self.cut()
+        return self.power_on()
+
