@@ -1,21 +1,12 @@
 # Answers for a board that must not run its image: who it is and why it refuses, and nothing else.
+import responder_wire
 import ujson
 import utime
 from crc import crc16
 from micropython import const
 
 _LINE_MAX = const(240)
-_POLL = const(0x11)
-_VERSION = const(0x88)
-_FRAME_MIN = const(5)
-# Bytes of one frame follow each other: after this silence a started frame is noise.
-_FRAME_GAP_MS = const(50)
 _SEND_MS = const(500)
-# Failure 49 with ROM code B0; 4B invalid command (ID-003).
-_FAILURE = b"\x49\xb0"
-_INVALID = b"\x4b"
-# The shape that hosts parse; the last word is the CRC as measured, as in a good board's answer.
-_VERSION_TEXT = "i(USA)100-SS ID003-05V000-00 01JAN00 %04X"
 
 
 def send(port, data):
@@ -64,7 +55,7 @@ class LinkResponder:
         fields = self._boot.identity()
         for name in ("device", "version", "revision", "image", "digest", "boot"):
             fields[name] = None
-        fields.update({"caps": [], "session": session, "wire": "id003", "inoperable": self._why})
+        fields.update({"caps": [], "session": session, "wire": responder_wire.NAME, "inoperable": self._why})
         return fields
 
     def _status(self):
@@ -88,53 +79,10 @@ def _pack(reply):
     return text + b"\t%04x\n" % crc16(text)
 
 
-# FC LEN CMD [data] CRClo CRChi; a wrong CRC is met with silence.
-class WireResponder:
-    def __init__(self, wire, crc):
-        self._wire = wire
-        self._version = b"\x88" + (_VERSION_TEXT % (crc or 0)).encode()
-        self._buffer = b""
-        self._last = utime.ticks_ms()
-
-    def receive(self, data):
-        now = utime.ticks_ms()
-        if utime.ticks_diff(now, self._last) > _FRAME_GAP_MS:
-            self._buffer = b""
-        self._last = now
-        self._buffer += data
-        while self._take():
-            pass
-
-    # Takes one frame or one stray byte off the buffer; False when it must wait for more.
-    def _take(self):
-        b = self._buffer
-        if b and b[0] != 0xFC or len(b) > 1 and b[1] < _FRAME_MIN:
-            self._buffer = b[1:]
-            return True
-        if len(b) < _FRAME_MIN or len(b) < b[1]:
-            return False
-        frame = b[: b[1]]
-        if crc16(frame):
-            self._buffer = b[1:]
-            return True
-        self._buffer = b[b[1] :]
-        self._answer(frame[2])
-        return True
-
-    def _answer(self, command):
-        body = _INVALID
-        if command == _POLL:
-            body = _FAILURE
-        elif command == _VERSION:
-            body = self._version
-        frame = bytes((0xFC, len(body) + 4)) + body
-        crc = crc16(frame)
-        send(self._wire, frame + bytes((crc & 255, crc >> 8)))
-
-
 def run(boot, condition, why):
-    boot.wire.configure(9600, 8, "E", 1)
-    link, wire = LinkResponder(boot, condition, why), WireResponder(boot.wire, boot.image_crc)
+    boot.wire.configure(*responder_wire.SERIAL)
+    link = LinkResponder(boot, condition, why)
+    wire = responder_wire.WireResponder(boot, why, lambda data: send(boot.wire, data))
     ports = (boot.link, boot.wire, boot.control)
     while True:
         boot.port.feed()

@@ -15,7 +15,7 @@ _EMBEDDED = "/image/crc"
 # The fixed layout outside /image: any other path is extra.
 _LAYOUT = {
     "/": "boot.py main.py boot/ image/ data/",
-    "/boot": "block.mpy board.mpy crc.mpy fram.mpy port.mpy responder.mpy serial.mpy verify.mpy",
+    "/boot": "block.mpy board.mpy crc.mpy fram.mpy port.mpy responder.mpy responder_wire.mpy serial.mpy verify.mpy",
     "/data": "a b log0 log1 boot",
 }
 

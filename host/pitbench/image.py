@@ -26,6 +26,8 @@ VERSION = "0.1.0"
 _PLAIN = {"boot.py": "/boot.py", "boot/start.py": "/main.py"}
 # A board has one port, beside its boot block: those of other boards would only cost it room and time to sign.
 _PORTS = "hal/port_"
+# And one wire, in which the boot block answers too.
+_RESPONDERS, _RESPONDER = "boot/responder_", "boot/responder_wire.py"
 # The boot block's CRC, in bytecode and in the code of the board's CPU.
 _CRC, _CRC_NATIVE = "boot/crc.py", "boot/crc_viper.py"
 
@@ -132,12 +134,17 @@ def _compile(
     port = f"{_PORTS}{facts['port']}.py"
     if port not in names:
         raise ImageError(f"board {facts['name']} wants {port}, which the firmware hasn't got.", "Add it.")
-    texts = {name: tree.text(name) for name in names if not name.startswith(_PORTS)}
+    responder = f"{_RESPONDERS}{product.get('WIRE')}.py"
+    if responder not in names:
+        raise ImageError(f"wire {product.get('WIRE')} wants {responder}, which the firmware hasn't got.", "Add it.")
+    texts = {name: tree.text(name) for name in names if not name.startswith((_PORTS, _RESPONDERS))}
     texts["product.py"] = constants(product)
     texts["boot/board.py"] = board_module(facts)
     texts["boot/port.py"] = tree.text(port)
+    texts[_RESPONDER] = tree.text(responder)
     texts["boot.py"] = first_lines(texts["boot.py"], facts)
-    places = {name: tree.place(name) for name in texts} | {"boot/port.py": tree.place(port)}
+    places = {name: tree.place(name) for name in texts}
+    places |= {"boot/port.py": tree.place(port), _RESPONDER: tree.place(responder)}
     march = _native_crc(tree, facts, texts, places)
     plain = {_PLAIN[name]: texts.pop(name).encode() for name in _PLAIN}
     compiled = compiler.compile_all({name: places[name] for name in texts}, texts, march)

@@ -26,7 +26,7 @@ def sources(tmp_path):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("x = 1\n")
     own = '["device/shuffler*", "bench/plant/shuffler*", "wire/gat*"]'
-    (folder / "products" / "shuffler.toml").write_text(f"own = {own}\n")
+    (folder / "products" / "shuffler.toml").write_text(f'wire = "gat"\nown = {own}\n')
     return folder
 
 

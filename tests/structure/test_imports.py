@@ -14,8 +14,9 @@ U_NAMES |= {"gc", "micropython", "umachine"}
 # Built-ins of boards that are looked for before any file: nothing can shadow them.
 FIXED = {"vfs", "pyb", "mimxrt"}
 BOOT = {path.stem for path in (FIRMWARE / "boot").glob("*.py")}
-# Made by the image builder beside the boot block: facts of the board, and its hal/port_*.py.
-BOARD_MADE = {"board", "port"}
+# Made by the image builder beside the boot block: facts of the board, its hal/port_*.py, and boot/responder_*.py of the
+# product's wire.
+BOARD_MADE = {"board", "port", "responder_wire"}
 PURE = {"micropython", "hashlib", "json", "binascii", "array"}
 FIRMWARE_PLACES = {"hal", "device", "wire", "link", "bench"}
 
