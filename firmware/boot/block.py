@@ -9,7 +9,7 @@ import usys
 import utime
 from crc import crc16
 from micropython import const
-from verify import Checksum, Signature
+from verify import Checksum, Signature, find_code
 
 _MARK = "/data/boot"
 # An application that fails this often in a row stays down until the power is cycled.
@@ -37,6 +37,9 @@ class Boot:
 
     def checksum(self, seed, width):
         return Checksum(seed, width)
+
+    def find_code(self, paths):
+        return find_code(paths)
 
     # Before an intended reset: some boards can't tell it from a watchdog's.
     def leave_mark(self, text):

@@ -16,7 +16,7 @@ _EMBEDDED = "/image/crc"
 _LAYOUT = {
     "/": "boot.py main.py boot/ image/ data/",
     "/boot": "block.mpy board.mpy crc.mpy fram.mpy port.mpy responder.mpy responder_wire.mpy serial.mpy verify.mpy",
-    "/data": "a b log0 log1 boot",
+    "/data": "a b log0 log1 boot gat0 gat1",
 }
 
 
@@ -67,6 +67,14 @@ def find_image(paths):
         if len(paths) > _FILES_MAX:
             raise Refused("too many files in the image")
         yield
+
+
+# The same of every file that runs here, the boot block's too; nothing of /data.
+def find_code(paths):
+    for folder in ("", "/boot"):
+        paths += [folder + "/" + name for name in _names(folder or "/") if name[-1] != "/"]
+        yield
+    yield from find_image(paths)
 
 
 def read_file(path, update):
