@@ -1,7 +1,6 @@
 # Composition root: wires port, store, clock, sensors, device, wire and link
 # together, and never returns. What goes wrong here is the boot block's to mark.
 import gc
-import sys
 from binascii import crc32
 
 import product
@@ -9,7 +8,9 @@ from hal.clock import Clock
 from hal.power import cause, failure, restart
 from hal.store import Files, Log, Store
 from hal.wiring import inputs, outputs
+from link import late
 from link.events import Events
+from link.late import load
 from link.ops import ops
 from link.server import Server
 from micropython import const
@@ -20,13 +21,8 @@ except ImportError:
     rig = None  # a release image has no bench
 
 _IDLE_MS = const(100)
+_HOUR_MS = const(3600000)
 _SETTLE = const(16)  # reactions to one instant, at most
-
-
-# A module of the image by its dotted name.
-def load(name):
-    __import__(name)
-    return sys.modules[name]
 
 
 # A bench image has a plant instead, and never loads this module.
@@ -43,6 +39,10 @@ class Machine:
         self._entropy = self._access = None
         self.events = Events()
         self.checking = None
+        self.authenticating = None
+        self.authentic_at = self.now  # the boot block has just looked
+        self.hours = 0
+        self.hour = self.now + _HOUR_MS
         self.after_reply = None  # what ends this run, once its reply is out
         module = load("device." + product.DEVICE.replace("-", "_"))
         self.sensors = rig.plant(boot, product.DEVICE, self.parts) if rig else pin_sensors(boot, self.parts, module)
@@ -144,6 +144,27 @@ class Machine:
     def _do_restart(self, how):
         restart(self.boot, how)
 
+    # -- authenticity -----------------------------------------------------------
+
+    # On demand, and hourly; one check serves both.
+    def authenticate(self):
+        self.authenticating = self.authenticating or self.boot.authenticity()
+
+    # Right before a module is loaded.
+    def vouch(self, path):
+        check = self.boot.authenticity(path)
+        while not self._authenticated(check.step()):
+            pass
+
+    # None while a check runs. What isn't what was signed doesn't run on: hard tilt.
+    def _authenticated(self, result):
+        if result and not result[0]:
+            try:
+                self.step(("service", "authenticity_failed", result[1]))
+            finally:
+                self.boot.tilt(result[1])
+        return result
+
     # -- time ---------------------------------------------------------------------
 
     def start(self):
@@ -190,13 +211,21 @@ class Machine:
             if result is not None:
                 self.checking = None
                 self.step(("verified", result[0], result[1]))
+        elif self.authenticating:
+            if self._authenticated(self.authenticating.step()):
+                self.authenticating = None
+                self.authentic_at = self.now
+        elif self.now >= self.hour:
+            self.hour += _HOUR_MS
+            self.hours += 1
+            self.authenticate()
 
     # The earliest moment at which something happens by itself.
     def next(self):
-        if self.checking:
+        if self.checking or self.authenticating:
             return self.now
-        times = (self.device.next(), self.sensors.next(), self.wire.next())
-        return min([t for t in times if t is not None], default=self.now + _IDLE_MS)
+        times = (self.hour, self.device.next(), self.sensors.next(), self.wire.next())
+        return min(t for t in times if t is not None)
 
     def delay(self):
         return max(0, min(_IDLE_MS, self.next() - self.now, self.wire.patience(self.now)))
@@ -204,6 +233,7 @@ class Machine:
 
 def run(boot):
     machine = Machine(boot)
+    late.vouch = machine.vouch
     machine.start()
     gc.collect()
     ports = (boot.link, boot.wire, boot.control)

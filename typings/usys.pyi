@@ -10,4 +10,5 @@ from sys import stdout as stdout
 from sys import version as version
 from typing import Any
 
+modules: dict[str, Any]
 stderr: Any

@@ -3,6 +3,7 @@ from bench.rig import faulty
 from hal.power import restart
 from link.args import Operations
 from link.frame import Refused
+from link.late import load
 
 _KEPT = ("a", "b", "log0", "log1")
 
@@ -59,9 +60,7 @@ entropy: how=fixed|stuck|biased|slow|board seed?=:str
         return self._restart({"how": "repl"})
 
     def _damage(self, request):
-        from bench.faults import damage
-
-        damage(self.machine.files, request["copy"])
+        load("bench.faults").damage(self.machine.files, request["copy"])
         return {}
 
     # What the source gives from now on.

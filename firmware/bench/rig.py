@@ -1,10 +1,9 @@
 # The bench inside a bench image: stimulus, time, faults. A release image has
 # none of these files.
-import sys
-
 from bench.world import World
 from link.args import Operations
 from link.frame import Refused
+from link.late import load
 from link.ops import Late
 
 _CAPABILITIES = ["bench", "plant", "advance", "calendar", "store_fault"]
@@ -12,9 +11,7 @@ _ADVANCE_MAX = 10000
 
 
 def plant(boot, device, outputs):
-    name = "bench.plant." + device.replace("-", "_")
-    __import__(name)
-    return World(sys.modules[name].Plant(), boot, outputs)
+    return World(load("bench.plant." + device.replace("-", "_")).Plant(), boot, outputs)
 
 
 # The files that the store writes through; a fault for this very start is armed before anything is written.
@@ -23,9 +20,7 @@ def files(plain, boot, world):
 
 
 def faulty(plain, boot, at, how):
-    from bench.faults import FaultyFiles
-
-    return FaultyFiles(plain, boot, at, how)
+    return load("bench.faults").FaultyFiles(plain, boot, at, how)
 
 
 def capabilities(machine):

@@ -18,8 +18,10 @@ def send(port, data):
 
 
 class LinkResponder:
-    def __init__(self, boot, condition, why):
+    # clearing: what else it answers to on a board in hard tilt, else None.
+    def __init__(self, boot, condition, why, clearing):
         self._boot = boot
+        self._clearing = clearing
         self._condition = condition
         self._why = why
         self._line = b""
@@ -30,6 +32,8 @@ class LinkResponder:
         for line in lines[:-1]:
             send(self._boot.link, _pack(self._answer(line)))
             self._long = False
+            if self._clearing and self._clearing.done:
+                self._boot.port.reset(self._boot.control, "tilt_cleared")
         self._line = lines[-1]
         if len(self._line) > _LINE_MAX:
             self._line, self._long = b"", True
@@ -49,6 +53,10 @@ class LinkResponder:
             return {"id": number, "ok": self._identity(request.get("session"))}
         if what == "status":
             return {"id": number, "ok": self._status()}
+        if self._clearing and what in self._clearing.OPERATIONS:
+            reply = self._clearing.answer(what, request)
+            reply["id"] = number
+            return reply
         return _error(number, "inoperable", self._why)
 
     def _identity(self, session):
@@ -79,9 +87,9 @@ def _pack(reply):
     return text + b"\t%04x\n" % crc16(text)
 
 
-def run(boot, condition, why):
+def run(boot, condition, why, clearing=None):
     boot.wire.configure(*responder_wire.SERIAL)
-    link = LinkResponder(boot, condition, why)
+    link = LinkResponder(boot, condition, why, clearing)
     wire = responder_wire.WireResponder(boot, why, lambda data: send(boot.wire, data))
     ports = (boot.link, boot.wire, boot.control)
     while True:

@@ -12,11 +12,18 @@ _FILES_MAX = const(256)
 _DIR = const(0x4000)
 _FILE = const(0x8000)
 _EMBEDDED = "/image/crc"
+MANIFEST = "/image/manifest"
+SIGNATURE = "/image/manifest.sig"
+# What the CRC leaves out.
+_SEALS = (_EMBEDDED, MANIFEST, SIGNATURE)
+# Lines of the manifest before the first file's.
+_HEAD = const(6)
 # The fixed layout outside /image: any other path is extra.
 _LAYOUT = {
     "/": "boot.py main.py boot/ image/ data/",
-    "/boot": "block.mpy board.mpy crc.mpy fram.mpy port.mpy responder.mpy responder_wire.mpy serial.mpy verify.mpy",
-    "/data": "a b log0 log1 boot gat0 gat1",
+    "/boot": "authority.mpy block.mpy board.mpy clearing.mpy crc.mpy fram.mpy key.mpy port.mpy"
+    " responder.mpy responder_wire.mpy serial.mpy verify.mpy",
+    "/data": "a b log0 log1 boot version tilt gat0 gat1",
 }
 
 
@@ -77,30 +84,39 @@ def find_code(paths):
     yield from find_image(paths)
 
 
-def read_file(path, update):
-    size = uos.stat(path)[6]
+# Each file is read once, for all that want to know of it.
+def read_file(path, update, manifest=None):
+    size = left = uos.stat(path)[6]
     update(path.encode() + b"\0" + ustruct.pack("<I", size))
+    sha = manifest and uhashlib.sha256()
     with open(path, "rb") as f:
         data = f.read(_CHUNK)
         while data:
             update(data)
-            size -= len(data)
+            if sha:
+                sha.update(data)
+            left -= len(data)
             yield
             data = f.read(_CHUNK)
-    if size:
+    if left:
         raise Refused("length of %s changed while it was read" % path)
+    if sha:
+        manifest.take(path, sha, size)
 
 
-# Path, NUL, u32 length and content of each file, in byte order of path; the embedded CRC is for `update_crc`, if given.
-def read_image(update, update_crc=None):
+# Path, NUL, u32 length and content of each file, in byte order of path; CRC, manifest and its signature are for
+# `update_seals`, if given. `only` is the one file that is read, where all are listed.
+def read_image(update, update_seals=None, manifest=None, only=None):
     paths = []
     yield from find_image(paths)
     paths.sort()
     for path in paths:
-        if path != _EMBEDDED:
-            yield from read_file(path, update)
-        elif update_crc:
-            yield from read_file(path, update_crc)
+        if only and path != only:
+            manifest.take(path)
+        elif path not in _SEALS:
+            yield from read_file(path, update, manifest)
+        elif update_seals:
+            yield from read_file(path, update_seals, manifest)
 
 
 # A CRC over the image, a piece a step: `seed` and `width` (16, or 32 as zlib) are free.
@@ -132,10 +148,12 @@ class Checksum:
 
 
 # The same, compared with the value embedded in the image; extra files are refused. In passing it takes the image's
-# digest for `boot`: read again for every asker, it would hold up the device for a third of a second.
+# digest for `boot`: read again for every asker, it would hold up the device for a third of a second. At the start it
+# holds each file against the manifest too.
 class Signature(Checksum):
-    def __init__(self, boot):
+    def __init__(self, boot, manifest=None):
         self._boot = boot
+        self._manifest = manifest
         self._sha = uhashlib.sha256()
         super().__init__()
 
@@ -145,7 +163,7 @@ class Signature(Checksum):
 
     def _run(self):
         yield from find_extra()
-        yield from read_image(self._update, self._sha.update)
+        yield from read_image(self._update, self._sha.update, self._manifest)
         self._boot.image_digest = ubinascii.hexlify(self._sha.digest()).decode()
 
     def _result(self):
@@ -159,3 +177,64 @@ class Signature(Checksum):
         if embedded != ustruct.pack(">H", self.crc):
             return False, "CRC is %04x, embedded is %s" % (self.crc, ubinascii.hexlify(embedded).decode())
         return True, ""
+
+
+# Every file, and no other, held against the manifest: a line each with SHA-256, length and path, in byte order of path.
+# `trusted` is the SHA-256 of manifest and signature as they were when the signature was checked; `only` the one file
+# that is read, right before it is loaded: a stray file could stand in its place, so all names are looked at.
+class Authenticity(Checksum):
+    def __init__(self, trusted, only=None):
+        self._trusted = trusted
+        self._only = only
+        self._found = ""
+        self.why = "not checked"
+        super().__init__()
+
+    def open(self):
+        self._all = uhashlib.sha256()
+        self._text = open(MANIFEST, "rb")
+        for _ in range(_HEAD):
+            self._line()
+
+    def _line(self):
+        line = self._text.readline()
+        self._all.update(line)
+        return line
+
+    def _update(self, data):
+        pass
+
+    def _run(self):
+        self.open()
+        yield from find_extra()
+        yield from read_image(self._update, self._update, self, self._only)
+        self.finish()
+
+    # Without a SHA-256 it is the path alone that counts.
+    def take(self, path, sha=None, size=0):
+        if self._found or path in (MANIFEST, SIGNATURE):
+            return
+        line = self._line()
+        named = _path(line)
+        if named != path:
+            self._found = "missing file " + named if named and named < path else "extra file " + path
+        elif sha and line != ubinascii.hexlify(sha.digest()) + (" %d %s\n" % (size, path)).encode():
+            self._found = "altered file " + path
+
+    def finish(self):
+        line = self._line()
+        if line and not self._found:
+            self._found = "missing file " + _path(line)
+        while line:
+            line = self._line()
+        self._text.close()
+        with open(SIGNATURE, "rb") as f:
+            self._all.update(f.read())
+        self.why = self._found if self._all.digest() == self._trusted else "altered file " + MANIFEST
+
+    def _result(self):
+        return not self.why, self.why
+
+
+def _path(line):
+    return line.split(b" ", 2)[-1][:-1].decode()

@@ -1,4 +1,5 @@
 # Operations and what they take.
+from link.late import load
 
 
 # Operations of one kind. ARGS has a line for each, between newlines, as in
@@ -46,6 +47,4 @@ def _fits(value, kinds):
 
 # Loaded only here: nobody who asks rightly needs the words.
 def _refuse(do, spec):
-    from link.args_words import refuse
-
-    refuse(do, spec)
+    load("link.args_words").refuse(do, spec)

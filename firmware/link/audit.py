@@ -1,4 +1,4 @@
-# What an auditor asks: the state table, the files of the image, their digests.
+# What an auditor asks: the state table, the files of the image, their digests, and whether they are what was signed.
 import hashlib
 import os
 from binascii import hexlify
@@ -24,6 +24,8 @@ table: from?=:int
 files: from?=:int
 digest: path=:str
 crc: seed?=:int width?=:int
+authenticate:
+authenticity:
 """
 
     def _table(self, request):
@@ -58,3 +60,19 @@ crc: seed?=:int width?=:int
         if not result[0]:
             raise Refused("store", result[1])
         return {"crc": "%0*x" % (width // 4, checksum.crc)}
+
+    # Its result is asked for afterwards; a board that fails doesn't run on to give it.
+    def _authenticate(self, request):
+        self.machine.authenticate()
+        return {}
+
+    def _authenticity(self, request):
+        machine = self.machine
+        return {
+            "ok": not machine.boot.doubt,
+            "running": machine.authenticating is not None,
+            "checked_at": machine.authentic_at,
+            "hours": machine.hours,
+            "version": machine.boot.image_version,
+            "key": machine.boot.key,
+        }

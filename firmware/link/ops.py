@@ -2,15 +2,15 @@
 # here moves a sensor, a clock or a meter.
 import gc
 import json
-import sys
 
 from link.args import Operations
 from link.frame import page
+from link.late import load
 
 
 # own: module and names of the operations that only this product has, or nothing.
 def ops(machine, own):
-    audit = Late(machine, "link.audit", "table files digest crc")
+    audit = Late(machine, "link.audit", "table files digest crc authenticate authenticity")
     service = Late(machine, "link.service", "challenge commission service clear_memory attempt_meters")
     return (Ops(machine), audit, service) + ((Late(machine, own[0], own[1]),) if own else ())
 
@@ -92,6 +92,5 @@ class Late(Operations):
 
     def _loaded(self):
         if self.ops is None:
-            __import__(self.module)
-            self.ops = sys.modules[self.module].Ops(self.machine)
+            self.ops = load(self.module).Ops(self.machine)
         return self.ops

@@ -95,7 +95,7 @@ def look_at(target: Target, device: str, images: Mapping[str, Path], budget: int
 
 def digests(image: Image) -> dict[str, str]:
     """What an image's identity has to say, calculated on the PC."""
-    return {"digest": image.digest, "crc": f"{image.crc:04x}"}
+    return {"digest": image.digest, "crc": f"{image.crc:04x}", "key": image.key}
 
 
 def refuse_other_image(identity: Mapping[str, Any], pc: Mapping[str, str]) -> None:

@@ -11,6 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pitbench.errors import PitbenchError
+from pitbench.manifest import resealed
+from pitbench.signature import CRC_FILE, SEALS, image_files
+from pitbench.signing import signing_key
 from pitbench.virtual import find_interpreter
 
 MEASURES = ("boot/verify.py", "boot/crc.py", "boot/crc_viper.py")
@@ -41,7 +44,9 @@ def measures_otherwise(patched: Iterable[str]) -> bool:
 
 
 def sign_as_its_own(out: Path, folder: Path) -> None:
-    """Embed in the image in `out` what its own boot block measures. Raises PitbenchError when it measures nothing.
+    """Embed in the image in `out` what its own boot block measures, and sign that.
+
+    Raises PitbenchError when it measures nothing, and when the image is signed with a key that this bench hasn't got.
 
     `folder` has the same image for this PC: the boot block of another board may be code that doesn't run here.
     """
@@ -52,4 +57,7 @@ def sign_as_its_own(out: Path, folder: Path) -> None:
     measured = done.stdout.strip()
     if done.returncode or len(measured) != 4:
         raise PitbenchError(f"The rabbit's boot block measures nothing: {done.stderr.strip()[-200:]}.", "Mend its row.")
-    (out / "image" / "crc").write_bytes(bytes.fromhex(measured))
+    files = image_files(out) | {CRC_FILE: bytes.fromhex(measured)}
+    files = resealed(files, files, signing_key())
+    for path in SEALS:
+        (out / path[1:]).write_bytes(files[path])

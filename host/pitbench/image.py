@@ -16,11 +16,16 @@ from pitbench import compiler
 from pitbench.board_facts import board_facts, board_module, board_names, constants, first_lines, march_of
 from pitbench.errors import UnknownName
 from pitbench.image_error import ImageError
+from pitbench.manifest import Head, read_head, sealed
 from pitbench.signature import CRC_FILE, image_crc, image_digest
+from pitbench.signing import SigningKey, signing_key
 from pitbench.sources import Tree, product_name
 
 KINDS = ("bench", "release")
 VERSION = "0.1.0"
+# In the manifest. Raised with a release whose predecessors must not come back: boards that ran it refuse them. A
+# product's own `image_version` goes before it.
+IMAGE_VERSION = 1
 
 # Sources that go to the board as they are, because a board looks for them by name.
 _PLAIN = {"boot.py": "/boot.py", "boot/start.py": "/main.py"}
@@ -49,8 +54,18 @@ class Image:
 
     @property
     def image_files(self) -> dict[str, bytes]:
-        """The files under /image alone: what CRC and digest are about."""
+        """The files under /image alone: what CRC, manifest and digest are about."""
         return {path: data for path, data in self.files.items() if path.startswith("/image/")}
+
+    @property
+    def head(self) -> Head:
+        """What the manifest says of the image. Raises ImageError for an image without one."""
+        return read_head(self.files)
+
+    @property
+    def key(self) -> str:
+        """Fingerprint and name of the key that signed it: "test key" for the published one. Raises ImageError."""
+        return self.head.key
 
 
 def build_image(
@@ -62,13 +77,14 @@ def build_image(
     sources: Path | None = None,
     patches: Mapping[str, str] | None = None,
     product: Mapping[str, str | int] | None = None,
+    key: SigningKey | None = None,
 ) -> Image:
     """Build the image of `device` (as `bill-acceptor`) for `board` into the folder `out`, and return it.
 
     `kind` is "bench" or "release"; `sources` another firmware folder than this tree's; `patches` new texts by path
-    in that folder, as `device/bill_acceptor.py`; `product` constants that replace or join those of product.py.
-    Raises UnknownName for an unknown device, board or kind, ImageError for a patch of no file and for a source that
-    won't compile.
+    in that folder, as `device/bill_acceptor.py`; `product` constants that replace or join those of product.py; `key`
+    signs the manifest (default: signing_key()). Raises UnknownName for an unknown device, board or kind, ImageError
+    for a patch of no file, for a source that won't compile and for a key that won't do.
     """
     if kind not in KINDS:
         raise UnknownName("image kind", kind, list(KINDS))
@@ -78,10 +94,13 @@ def build_image(
     revision = tree.revision(device, compiler.identity())
     names: dict[str, object] = {"DEVICE": device, "VERSION": VERSION, "REVISION": revision, "KIND": kind}
     names |= {**tree.constants(device), **(product or {})}
-    files = _compile(tree, tree.files(device, kind), facts, names)
+    number, key = int(str(names.pop("IMAGE_VERSION", IMAGE_VERSION))), key or signing_key()
+    files = _compile(tree, tree.files(device, kind), facts, names, key)
     image = {path: data for path, data in files.items() if path.startswith("/image/")}
     crc = image_crc(image)
-    image[CRC_FILE] = files[CRC_FILE] = crc.to_bytes(2, "big")
+    image[CRC_FILE] = crc.to_bytes(2, "big")
+    image = sealed(image, Head(device, kind, str(names["REVISION"]), number, key.label), key)
+    files |= image
     built = Image(
         out, device, kind, board, str(names["VERSION"]), str(names["REVISION"]), crc, image_digest(image), files
     )
@@ -129,7 +148,7 @@ def sha256_list(image: Image) -> dict[str, str]:
 
 
 def _compile(
-    tree: Tree, names: list[str], facts: Mapping[str, object], product: Mapping[str, object]
+    tree: Tree, names: list[str], facts: Mapping[str, object], product: Mapping[str, object], key: SigningKey
 ) -> dict[str, bytes]:
     port = f"{_PORTS}{facts['port']}.py"
     if port not in names:
@@ -140,6 +159,7 @@ def _compile(
     texts = {name: tree.text(name) for name in names if not name.startswith((_PORTS, _RESPONDERS))}
     texts["product.py"] = constants(product)
     texts["boot/board.py"] = board_module(facts)
+    texts["boot/key.py"] = constants({"NAME": key.name, "MODULUS": key.modulus})
     texts["boot/port.py"] = tree.text(port)
     texts[_RESPONDER] = tree.text(responder)
     texts["boot.py"] = first_lines(texts["boot.py"], facts)

@@ -12,6 +12,10 @@ from pathlib import Path
 import crcmod  # type: ignore[import-untyped]
 
 CRC_FILE = "/image/crc"
+MANIFEST_FILE = "/image/manifest"
+SIGNATURE_FILE = "/image/manifest.sig"
+# What the CRC leaves out: its own value, and what the key holder adds, which covers all else in its turn.
+SEALS = (CRC_FILE, MANIFEST_FILE, SIGNATURE_FILE)
 
 # CRC-16/KERMIT as mask 0x1021 reflected; a seed goes in as it is.
 _KERMIT = (0x11021, True, 0)
@@ -22,21 +26,22 @@ def image_files(root: Path) -> dict[str, bytes]:
     """Return path on the board → content of every file under `root`/image, in byte order of path."""
     folder = root / "image"
     found = {f"/image/{p.relative_to(folder).as_posix()}": p for p in folder.rglob("*") if p.is_file()}
-    return {path: found[path].read_bytes() for path in sorted(found, key=_encoded)}
+    return {path: found[path].read_bytes() for path in sorted(found, key=encoded_path)}
 
 
-def walk(files: Mapping[str, bytes], *, with_crc: bool) -> Iterator[bytes]:
+def walk(files: Mapping[str, bytes], *, with_seals: bool) -> Iterator[bytes]:
     """Yield the bytes that are measured: path, NUL, u32 little-endian length and content of each file.
 
-    `with_crc` tells whether the file that holds the embedded CRC is measured too.
+    `with_seals` tells whether the embedded CRC, the manifest and its signature are measured too.
     """
-    for path in sorted(files, key=_encoded):
-        if with_crc or path != CRC_FILE:
-            yield _encoded(path) + b"\0" + len(files[path]).to_bytes(4, "little")
+    for path in sorted(files, key=encoded_path):
+        if with_seals or path not in SEALS:
+            yield encoded_path(path) + b"\0" + len(files[path]).to_bytes(4, "little")
             yield files[path]
 
 
-def _encoded(path: str) -> bytes:
+def encoded_path(path: str) -> bytes:
+    """The bytes of a path, as the board has them."""
     # A stray file may have a name that isn't UTF-8; a folder altered by a test has.
     return path.encode("utf-8", "surrogateescape")
 
@@ -51,15 +56,15 @@ def image_crc(files: Mapping[str, bytes], seed: int = 0, width: int = 16) -> int
     poly, reflected, final = _KERMIT if width == 16 else _CRC_32
     crc = crcmod.mkCrcFun(poly, seed, reflected, final)
     value = seed
-    for piece in walk(files, with_crc=False):
+    for piece in walk(files, with_seals=False):
         value = crc(piece, value)
     return int(value)
 
 
 def image_digest(files: Mapping[str, bytes]) -> str:
-    """Return the SHA-256 (hex) of an image, its embedded CRC included."""
+    """Return the SHA-256 (hex) of an image; nothing is left out."""
     sha = hashlib.sha256()
-    for piece in walk(files, with_crc=True):
+    for piece in walk(files, with_seals=True):
         sha.update(piece)
     return sha.hexdigest()
 

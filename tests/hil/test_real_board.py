@@ -127,7 +127,7 @@ def test_two_ports_of_two_boards_are_said_before_any_rule(bench: Bench) -> None:
 
 
 def test_the_firmware_of_another_build_is_said_before_any_rule(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = SimpleNamespace(digest="ab" * 32, crc=0xABCD)
+    other = SimpleNamespace(digest="ab" * 32, crc=0xABCD, key="")
     monkeypatch.setattr(lasting, "load_image", lambda *where: other)
     nothing_but(bench, bench.run(ports(bench.board())), "The board holds another image: its digest is")
 

@@ -11,7 +11,7 @@ from pitbench import compiler
 from pitbench.board_facts import board_facts, board_names, march_of
 from pitbench.errors import PitbenchError
 from pitbench.image import build_image, install, sha256_list
-from pitbench.signature import embedded_crc, image_crc, image_digest, image_files
+from pitbench.signature import SEALS, embedded_crc, image_crc, image_digest, image_files
 from pitbench.sources import FIRMWARE
 
 MAIN = "# stand-in\ndef run(boot):\n    pass\n"
@@ -81,7 +81,7 @@ def test_a_release_has_no_bench_and_shares_the_rest(build):
     assert not [path for path in release.files if "bench" in path]
     assert "/image/bench/stimulus.mpy" in bench.files
     differ = {path for path, data in release.files.items() if bench.files[path] != data}
-    assert differ == {"/image/product.mpy", "/image/crc"}
+    assert differ == {"/image/product.mpy", *SEALS}
     assert bench.revision == release.revision
 
 
@@ -100,7 +100,7 @@ def test_another_product_is_one_more_row(sources, tmp_path):
 def test_everything_but_the_two_starters_is_bytecode(build):
     image = build()
     plain = {path for path in image.files if not path.endswith(".mpy")}
-    assert plain == {"/boot.py", "/main.py", "/image/crc"}
+    assert plain == {"/boot.py", "/main.py", *SEALS}
     bytecode = image.files.keys() - plain - {"/boot/crc.mpy"}
     assert all(image.files[path][:4] == b"M\x06\x00\x1f" for path in bytecode)
 
@@ -129,7 +129,7 @@ def test_crc_and_digest_are_what_the_definition_says(build):
     stream = b"".join(
         path.encode() + b"\0" + len(data).to_bytes(4, "little") + data
         for path, data in sorted(image.image_files.items())
-        if path != "/image/crc"
+        if path not in ("/image/crc", "/image/manifest", "/image/manifest.sig")
     )
     assert image.crc == kermit(stream) == embedded_crc(image.image_files)
     assert image_crc(image.image_files, 0x1234) == crcmod.mkCrcFun(0x11021, 0x1234, True, 0)(stream)
@@ -159,7 +159,7 @@ def test_a_patch_recompiles_its_own_file_only(build, compiled):
     bad = build(patches={"device/meters.py": "x = 2\n"})
     assert sorted(compiled) == ["device/meters.py", "product.py"]
     differ = {path for path in good.files if good.files[path] != bad.files[path]}
-    assert differ == {"/image/device/meters.mpy", "/image/product.mpy", "/image/crc"}
+    assert differ == {"/image/device/meters.mpy", "/image/product.mpy", *SEALS}
     assert bad.revision != good.revision
     assert embedded_crc(bad.image_files) == image_crc(bad.image_files) != good.crc
 

@@ -14,9 +14,9 @@ U_NAMES |= {"gc", "micropython", "umachine"}
 # Built-ins of boards that are looked for before any file: nothing can shadow them.
 FIXED = {"vfs", "pyb", "mimxrt"}
 BOOT = {path.stem for path in (FIRMWARE / "boot").glob("*.py")}
-# Made by the image builder beside the boot block: facts of the board, its hal/port_*.py, and boot/responder_*.py of the
-# product's wire.
-BOARD_MADE = {"board", "port", "responder_wire"}
+# Made by the image builder beside the boot block: facts of the board, the signing key's modulus, its hal/port_*.py, and
+# boot/responder_*.py of the product's wire.
+BOARD_MADE = {"board", "key", "port", "responder_wire"}
 PURE = {"micropython", "hashlib", "json", "binascii", "array"}
 FIRMWARE_PLACES = {"hal", "device", "wire", "link", "bench"}
 
@@ -31,8 +31,10 @@ TABLE = {
     "link": PURE | {"hal", "device", "link", "gc", "os", "sys"},
     "bench": PURE | {"hal", "device", "link", "bench", "sys"},
 }
-# Who loads a module by a name that is made at run time: the composition root, and what is loaded late.
-LOADERS = {"main.py", "link/ops.py", "bench/rig.py"}
+# Who loads a module by a name that is made at run time: one door, which holds it against the manifest before.
+LOADERS = {"link/late.py"}
+# Who imports within a function, and when: pins at the start, right after the boot block has checked them.
+AT_THE_START = {"hal/wiring.py"}
 FIRMWARE_NAMES = FIRMWARE_PLACES | {"boot", "main", "block", "verify", "responder"}
 
 
@@ -63,6 +65,16 @@ def test_modules_are_loaded_by_name_only_where_it_is_said():
         if any(isinstance(func, ast.Name) and func.id in dynamic for func in calls):
             found.add(path.relative_to(FIRMWARE).as_posix())
     assert found == LOADERS
+
+
+def test_nothing_of_the_image_is_imported_late_but_through_that_door():
+    found = set()
+    for path in sources(FIRMWARE):
+        functions = [node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef)]
+        late = [node for f in functions for node in ast.walk(f) if isinstance(node, ast.Import | ast.ImportFrom)]
+        if late and place(path) not in ("boot", "boot.py"):
+            found.add(path.relative_to(FIRMWARE).as_posix())
+    assert found == AT_THE_START
 
 
 PC = [path for folder in ("host", "hil") for path in sources(ROOT / folder)]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pitbench.image import Image, build_image
 from pitbench.link import LinkError
+from pitbench.signature import SEALS
 from pitbench.sources import FIRMWARE
 from pitbench.targets import board_of
 from pitbench_hil.acceptor import AcceptorBench
@@ -17,8 +18,9 @@ from pitbench_hil.marks import images, rule
 from pitbench_hil.run import Run
 
 DEVICE = "bill-acceptor"
-# What may differ between the kinds of image, besides the bench's own files: the kind's name, and the signature over it.
-OWN_OF_EACH_KIND = {"/image/product.mpy", "/image/crc"}
+# What may differ between the kinds of image, besides the bench's own files: the kind's name, and what is calculated
+# over the files.
+OWN_OF_EACH_KIND = {"/image/product.mpy", *SEALS}
 BENCH = "/image/bench/"
 BENCH_CAPS = {"bench", "plant", "advance", "calendar", "store_fault"}
 BENCH_OPS = {

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 from pitbench.image import Image
 from pitbench.link import whole_files
+from pitbench.manifest import manifest_faults
 from pitbench.protocols.id003 import Command, Reply
 from pitbench.signature import image_crc, image_digest
+from pitbench.signing import signing_key
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_altered import Altered
 from pitbench_hil.check import Check
@@ -71,4 +73,9 @@ def test_board_holds_the_image(bench: AcceptorBench, check: Check, image: Image)
     there = {path: bench.do("digest", path=path)["sha256"] for path in here}
     check.note("digests compared", files=len(here))
     check.measure("different_files", len(different_files(here, there)))
-    check.expect("digest of the image", bench.link.hello()["digest"], image_digest(image.image_files))
+    identity, key = bench.link.hello(), signing_key()
+    check.expect("digest of the image", identity["digest"], image_digest(image.image_files))
+    check.expect("key that signed it", identity["key"], image.key)
+    if key.label == image.key:
+        # The board says that its image is authentic: the PC asks its own library.
+        check.expect("faults by the manifest", manifest_faults(image.image_files, key.modulus), [])

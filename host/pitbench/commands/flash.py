@@ -20,6 +20,7 @@ from pitbench.discovery import IN_BOOT_ROM, board_ports, find_boards
 from pitbench.errors import PitbenchError
 from pitbench.flashing import READY_S, flash_board
 from pitbench.image import KINDS, Image, build_image
+from pitbench.signing import add_signing_key, signing_key
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,14 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="for its answer after a restart (default: %(default)g)",
     )
+    add_signing_key(parser)
     parser.add_argument("--clean", action="store_true", help="remove files that are no part of an image")
 
 
 def run(args: argparse.Namespace) -> int:
     device, facts = device_named(args.device), board_facts(args.board)
     ports = [port_of(port) for port in args.port] or found_ports(args.board, args.all)
-    image = build_image(device, args.kind, Path("build") / f"{device}-{args.kind}-{args.board}", board=args.board)
-    print(f"{device} {image.kind} image, revision {image.revision}, signature {image.crc:04x}", flush=True)
+    out, key = Path("build") / f"{device}-{args.kind}-{args.board}", signing_key(args.signing_key)
+    image = build_image(device, args.kind, out, board=args.board, key=key)
+    print(
+        f"{device} {image.kind} image, revision {image.revision}, signature {image.crc:04x}, key {image.key}",
+        flush=True,
+    )
     options = {"fresh": args.fresh, "clean": args.clean, "ready_s": args.wait}
     with ThreadPoolExecutor(len(ports)) as pool:
         done = list(pool.map(lambda port: flash_one(port, image, facts, options), ports))

@@ -17,6 +17,7 @@ from pitbench.devices import device_named
 from pitbench.errors import UnknownName
 from pitbench.image import KINDS, Image, build_image
 from pitbench.littlefs_image import geometry, make_filesystem
+from pitbench.signing import add_signing_key, signing_key
 from pitbench.uf2 import find_uf2
 
 FORMS = ("folder", "uf2", "littlefs")
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MICROPYTHON.uf2",
         help="make a UF2 with this MicroPython (default: $PITBENCH_UF2, else the newest in the cache folder)",
     )
+    add_signing_key(parser)
     parser.add_argument("--out", type=Path, help="folder or file to write (default: build/DEVICE-KIND-BOARD…)")
 
 
@@ -46,10 +48,12 @@ def run(args: argparse.Namespace) -> int:
     if form == "uf2":
         refuse_board_without_uf2(board_facts(board))
     folder = Path("build") / f"{device}-{args.kind}-{board}"
-    image = build_image(device, args.kind, args.out if args.out and form == "folder" else folder, board=board)
+    out = args.out if args.out and form == "folder" else folder
+    image = build_image(device, args.kind, out, board=board, key=signing_key(args.signing_key))
     print(f"{device} {image.kind} image for {image.board}, revision {image.revision}")
     print(f"signature {image.crc:04x}")
     print(f"sha256    {image.digest}")
+    print(f"key       {image.key}")
     print(f"files     {len(image.files)} in {image.folder}")
     if form != "folder":
         _WRITERS[form](image, args.out or folder.with_name(folder.name + _SUFFIX[form]), args.uf2)
