@@ -77,6 +77,7 @@ class Machine:
 
     def access(self):
         if self._access is None:
+            load("device.hmac_sha256")  # vouched for before the other imports it
             self._access = load("device.access").Access(self.device.record["secrets"], self.entropy().read)
         return self._access
 

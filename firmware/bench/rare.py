@@ -65,9 +65,7 @@ entropy: how=fixed|stuck|biased|slow|board seed?=:str
 
     # What the source gives from now on.
     def _entropy(self, request):
-        from bench.chance import fed
-
-        fed(self.machine.entropy(), request["how"], request.get("seed", ""))
+        load("bench.chance").fed(self.machine.entropy(), request["how"], request.get("seed", ""))
         return {}
 
     # A program error, in the middle of whatever is under way.

@@ -30,9 +30,7 @@ def capabilities(machine):
 # What the bench feeds in place of the board's source is told at the start too: the first seed is drawn then.
 def entropy(source, world):
     if world.entropy:
-        from bench.chance import fed
-
-        fed(source, *world.entropy)
+        load("bench.chance").fed(source, *world.entropy)
     return source
 
 
