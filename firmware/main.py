@@ -34,7 +34,6 @@ class Machine:
     def __init__(self, boot):
         self.boot = boot
         self.clock = Clock(boot.port.ticks, boot.port.seconds)
-        self.now = self.clock.now()
         self.parts = outputs(boot.board)
         self._entropy = self._access = None
         self.events = Events()
@@ -49,6 +48,8 @@ class Machine:
         self.files = plain = Files("/data")
         if rig:
             self.files = rig.files(plain, boot, self.sensors)
+            self.clock = rig.clock(self.clock, self.sensors)
+        self.now = self.clock.now()
         self.store = Store(self.files, crc32)
         self.log = Log(self.files)
         # Before the device: names of states that the wire's table has are not stored again with the device's.

@@ -1,12 +1,13 @@
 # The bench inside a bench image: stimulus, time, faults. A release image has
 # none of these files.
 from bench.world import World
+from hal.clock import Clock
 from link.args import Operations
 from link.frame import Refused
 from link.late import load
 from link.ops import Late
 
-_CAPABILITIES = ["bench", "plant", "advance", "calendar", "store_fault"]
+_CAPABILITIES = ["bench", "plant", "advance", "calendar", "store_fault", "still_clock"]
 _ADVANCE_MAX = 10000
 
 
@@ -32,6 +33,16 @@ def entropy(source, world):
     if world.entropy:
         load("bench.chance").fed(source, *world.entropy)
     return source
+
+
+# A clock that stands from the very start, and a calendar: both move by `advance` alone.
+def clock(running, world):
+    if not world.clock:
+        return running
+    ms, second = [int(word) for word in world.clock]
+    still = Clock(lambda: ms)
+    still.set_calendar(second)
+    return still
 
 
 def ops(machine):

@@ -20,14 +20,14 @@ class World:
         self.outputs = outputs
         # The sensors that the board's file takes off the plant: pins stand in their place.
         self.inputs = inputs(boot.board, boot.board.FROM_PINS)
-        self.fault = self.entropy = None
+        self.fault = self.entropy = self.clock = None
         world = self._kept(boot.port)
         if world:
             plant.restore(world)
 
     # What is told at every start: a store fault for it ("fault N HOW"), what feeds the entropy source ("entropy HOW
-    # SEED"), the world as the last run left it. A supervisor
-    # tells unasked; around a board on its own there may be nobody to ask, and the world is new.
+    # SEED"), a clock that stands ("clock MS SECOND"), the world as the last run left it. A supervisor tells unasked;
+    # around a board on its own there may be nobody to ask, and the world is new.
     def _kept(self, port):
         patience = self.control.asks
         if patience:
@@ -41,6 +41,8 @@ class World:
                     self.fault = line.split(" ")[1:]
                 if line.startswith("entropy "):
                     self.entropy = line.split(" ")[1:]
+                if line.startswith("clock "):
+                    self.clock = line.split(" ")[1:]
                 if line.startswith("world"):
                     return json.loads(line[6:] or "null")
 

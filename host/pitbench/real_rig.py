@@ -138,6 +138,15 @@ class RealRig:
         """
         self._lines().entropy_at_start(how, seed)
 
+    def clock_at_start(self, ms: int | None, second: int = 0) -> None:
+        """Have a bench image's clock stand at every start: it moves by the link operation `advance` alone.
+
+        Args:
+            ms: device time of the start, None for a clock that runs as ever.
+            second: what the calendar shows then, since 1970.
+        """
+        self._lines().clock_at_start(ms, second)
+
     def close(self) -> None:
         """End the lines; the power is back whatever happened."""
         if self._line:

@@ -140,6 +140,15 @@ class VirtualBoard:
         """
         self._around.entropy_at_start(how, seed)
 
+    def clock_at_start(self, ms: int | None, second: int = 0) -> None:
+        """Have a bench image's clock stand at every start: it moves by the link operation `advance` alone.
+
+        Args:
+            ms: device time of the start, None for a clock that runs as ever.
+            second: what the calendar shows then, since 1970.
+        """
+        self._around.clock_at_start(ms, second)
+
     def wait_off(self, deadline: Deadline) -> None:
         """Wait until the power is off, by a cut that the board itself asked for. Raises DeadlinePassed."""
         with self._changed:

@@ -1,8 +1,8 @@
 """What stands around a board while its power comes and goes: parts, sensors, and the world that its plant told last.
 
-Control lines go both ways, whatever carries them. To the board: `fault AT HOW`, `entropy HOW SEED`, `world JSON` or
-`world` for a new one, `pin NAME LEVEL`, `adc NAME VALUE…`. From it: `world?` where nobody tells it unasked,
-`world JSON`, `out NAME LEVEL`.
+Control lines go both ways, whatever carries them. To the board: `fault AT HOW`, `entropy HOW SEED`, `clock MS SECOND`,
+`world JSON` or `world` for a new one, `pin NAME LEVEL`, `adc NAME VALUE…`. From it: `world?` where nobody tells it
+unasked, `world JSON`, `out NAME LEVEL`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,17 @@ class Surroundings:
         self.world = NEW_WORLD
         self._faults: list[str] = []
         self._entropy: list[str] = []
+        self._clock: list[str] = []
         self._lock = threading.Lock()
 
     @property
     def untouched(self) -> bool:
         """Whether all is as around a board that never ran."""
-        return not (self._faults or self._entropy) and self.world == NEW_WORLD and not self.responder.at_start()
+        return (
+            not (self._faults or self._entropy or self._clock)
+            and self.world == NEW_WORLD
+            and not self.responder.at_start()
+        )
 
     def fault_at_start(self, at: int, how: str) -> None:
         """Order a store fault for the next start, as the link operation `store_fault` takes it."""
@@ -42,11 +47,16 @@ class Surroundings:
         with self._lock:
             self._entropy = [f"entropy {how} {seed}".rstrip()]
 
+    def clock_at_start(self, ms: int | None, second: int = 0) -> None:
+        """Have the clock stand at `ms`, and the calendar at `second`, at every start from now on; None: it runs."""
+        with self._lock:
+            self._clock = [] if ms is None else [f"clock {ms} {second}"]
+
     def told_at_start(self) -> list[str]:
-        """Lines for a board that starts: faults that were ordered, once, what feeds its noise, and the world before."""
+        """Lines for a board that starts: faults ordered for it, what feeds its noise, its clock, the world before."""
         with self._lock:
             faults, self._faults = self._faults, []
-            return [*faults, *self._entropy, self.world]
+            return [*faults, *self._entropy, *self._clock, self.world]
 
     def pin(self, name: str, level: int) -> str:
         """Hold a sensor at a level; the line that says it."""
