@@ -17,7 +17,8 @@ def test_parts_follow_what_is_driven() -> None:
     assert parts.react("transport_motor", 0) == [("moving", 0)]
     assert parts.react("stack_motor", 1) == [("home", 0), ("chute", 0), ("home", 1)]
     assert parts.react("stack_motor", 0) == []
-    assert parts.driven[-1] == ("stack_motor", 0)
+    assert parts.react("rack_motor", 2) == [("aligned", 0), ("aligned", 1)]
+    assert parts.driven[-1] == ("rack_motor", 2)
 
 
 def test_a_broken_part_doesnt_follow() -> None:

@@ -1,12 +1,12 @@
 """What sound parts answer on the sensor pins of a virtual board whose image has no plant.
 
 A release image drives pins and reads pins. On a real board parts are wired to them; here they answer by themselves,
-just enough for a self-test: emitters, encoder, pusher.
+just enough for a self-test: emitters, encoder, pusher, rack.
 """
 
 from __future__ import annotations
 
-OPTICAL = ("entry", "centre", "exit", "lever", "chute")
+OPTICAL = ("entry", "centre", "gate", "exit", "lever", "chute")
 
 
 class PinResponder:
@@ -34,6 +34,8 @@ class PinResponder:
     def _follow(self, output: str, level: int) -> list[tuple[str, int]]:
         if output == "emitters":
             return [(pin, self.held.get(pin, 0) if level else 1) for pin in OPTICAL]
+        if output == "rack_motor" and level:
+            return [("aligned", 0), ("aligned", 1)]
         if output == "transport_motor":
             return [("moving", 1 if level else 0)]
         if output == "stack_motor" and level:
