@@ -5,19 +5,18 @@ JOKER = const(52)
 _FACES = const(53)
 _RANKS = "A23456789TJQK"
 _SUITS = "SHDC"
-_NAMED = const(6)
 
 
 def name(face):
     return "joker" if face == JOKER else _RANKS[face % 13] + _SUITS[face // 13]
 
 
-# "Missing: 7H QS. Extra: joker."
-def _listed(word, faces):
+# "Missing: 7H x2 QS. Extra: joker." faces: (face, how many). Of more than at_most the rest are dots.
+def _listed(word, faces, at_most):
     if not faces:
         return ""
-    more = " ..." if len(faces) > _NAMED else ""
-    return "%s: %s%s. " % (word, " ".join(name(face) for face in faces[:_NAMED]), more)
+    names = [name(face) if number == 1 else "%s x%d" % (name(face), number) for face, number in faces[:at_most]]
+    return "%s: %s%s " % (word, " ".join(names), " ..." if len(faces) > at_most else ".")
 
 
 class Count:
@@ -40,13 +39,13 @@ class Count:
     def _due(self, face):
         return self.decks * self.jokers if face == JOKER else self.decks
 
-    # What is wrong with the cards, in words; "" for the deck of the game.
-    def wrong(self):
+    # What is wrong with the cards, in words; "" for the deck of the game. At most so many faces are named.
+    def wrong(self, at_most):
         said = ""
         if self.total != self.expected():
             said = "%d cards, %d are right. " % (self.total, self.expected())
         if self.recognise:
-            missing = [face for face in range(_FACES) for _ in range(self._due(face) - self._faces[face])]
-            extra = [face for face in range(_FACES) for _ in range(self._faces[face] - self._due(face))]
-            said += _listed("Missing", missing) + _listed("Extra", extra)
+            odds = [(face, self._faces[face] - self._due(face)) for face in range(_FACES)]
+            said += _listed("Missing", [(face, -odd) for face, odd in odds if odd < 0], at_most)
+            said += _listed("Extra", [(face, odd) for face, odd in odds if odd > 0], at_most)
         return said.rstrip()

@@ -18,7 +18,15 @@ _GAMES = const(10)
 _HAND = const(5)
 _BUTTONS = ("start", "deal", "hand", "unload", "clear")
 # No sensor sees when these end: it is the key's holder who says so, and the self-test looks again.
-_UNSEEN = ("rack_stalled", "camera_failed", "cards_wrong", "count_wrong", "entropy_failed", "power_interrupted")
+_UNSEEN = (
+    "software_error",
+    "rack_stalled",
+    "camera_failed",
+    "cards_wrong",
+    "count_wrong",
+    "entropy_failed",
+    "power_interrupted",
+)
 _SETTINGS = {"game": "blackjack", "decks": 1, "jokers": 0, "hand": _HAND, "recognise": True, "continuous": False}
 _RANGES = {"decks": (1, 8), "jokers": (0, 2), "hand": (1, 13)}
 # Pulled up: a part that isn't there doesn't stop the others.
@@ -60,7 +68,8 @@ class Shuffler(CardPath, base.Device):
         super().__init__(record, verified, calendar, ShufflerTest())
         self.generator = generator
         self.cycle = None
-        self.inspected = None  # the last cards counted: calendar, game, decks, cards, what is wrong with them
+        self.inspected = None  # the cards counted last: calendar, game, decks, cards, what is wrong with them
+        self.opened = {}  # condition of a door: whether it is open
         self.detail = ""  # what the top condition is about, in words
         self.begin_path()
 
@@ -75,7 +84,6 @@ class Shuffler(CardPath, base.Device):
         top = self.standing.top()
         if top:
             named = self.detail and top[0] in ("cards_wrong", "count_wrong")
-            named = self.detail and top[0] in ("cards_wrong", "count_wrong")
             return top[MESSAGE] + ": " + self.detail if named else top[MESSAGE]
         if self.state == "spoiled":
             return "Cards inside are not shuffled: unload"
@@ -86,7 +94,8 @@ class Shuffler(CardPath, base.Device):
     def light(self):
         if self.standing.top() or not self.memory_ok:
             return "red"
-        return "green" if self.state in ("idle", "ready") else "amber"
+        good = self.state in ("idle", "ready") and self.levels.get("battery", 1)
+        return "green" if good else "amber"
 
     # Whatever the cards are, this is the same: counts, and what the generator gathered.
     def status(self):
@@ -158,6 +167,13 @@ class Shuffler(CardPath, base.Device):
         self.record["settings"].update(settings)
         self._note("configured", who, now)
 
+    # What ended the run before is told until someone has cleared it, as everything that stops it.
+    def _on_service(self, now, what, who):
+        if what == "software_error":
+            self._raise(what, who, now)
+        else:
+            super()._on_service(now, what, who)
+
     # -- guards ----------------------------------------------------------
 
     def loaded(self):
@@ -176,6 +192,7 @@ class Shuffler(CardPath, base.Device):
 
     def _begin_shuffle(self, now):
         self.dealt = 0
+        self.inspected = None
         settings = self.record["settings"]
         self.count = Count(settings["decks"], settings["jokers"], settings["recognise"])
         try:
@@ -251,15 +268,25 @@ class Shuffler(CardPath, base.Device):
 
     def _read_conditions(self, now):
         for sensor, wrong, name in self.sensed:
-            if self.levels.get(sensor) == wrong:
-                self._raise(name, self.state, now)
-            else:
-                self._lower(name, now)
+            self._read_door(name, self.levels.get(sensor) == wrong, now)
         self._battery(now)
         for name in ("jam_feed", "jam_insert", "jam_exit", "card_damaged"):
             # what was stuck was taken out
             if not (self.levels.get("gate") or self.levels.get("exit")):
                 self._lower(name, now)
+
+    # Each opening and each closing is on the log, whatever stands already.
+    def _read_door(self, name, is_open, now):
+        was_open, self.opened[name] = self.opened.get(name), is_open
+        if is_open and not was_open:
+            stood = name in self.standing.names()
+            self._raise(name, self.state, now)
+            if stood:
+                self._note(name, self.state, now)
+        elif not is_open:
+            self.standing.sense(name, False)
+            if was_open:
+                self._note(name + "_closed", self.state, now)
 
     def _begin_post(self, why, now):
         self.retest = False
@@ -288,5 +315,7 @@ class Shuffler(CardPath, base.Device):
     def _stop(self, now):
         self.halt_path()
 
+    # The store fails: what is inside is nobody's shuffle, whatever can still be stored of it.
     def _halt(self):
         self.halt_path()
+        self.record["flight"] = None

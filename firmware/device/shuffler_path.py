@@ -10,6 +10,8 @@ _SLOTS = const(440)  # eight decks with two jokers each, and room for cards too 
 _SPARE = const(8)
 _THICKNESS = const(450)  # um: between one card and two
 _UNREADABLE = const(53)
+_FACES = const(53)
+_NAMED = const(6)  # faces that a message has room for; a receipt has it for all
 
 
 class CardPath:
@@ -75,12 +77,12 @@ class CardPath:
 
     # A face that can't be read, a back of another deck, a card that lies face up.
     def _refused(self, reading, now):
-        if not 0 <= reading["face"] < _UNREADABLE:
-            self._raise("card_damaged", self.state, now)
+        if reading["boxed"]:
+            self._tell("cards_wrong", "boxed card", now)
         elif reading["back"]:
             self._tell("cards_wrong", "foreign back", now)
-        elif reading["boxed"]:
-            self._tell("cards_wrong", "boxed card", now)
+        elif not 0 <= reading["face"] < _UNREADABLE:
+            self._raise("card_damaged", self.state, now)
         else:
             return False
         return True
@@ -129,12 +131,12 @@ class CardPath:
 
     def _all_in(self, now):
         if self.state == "shuffling":
-            wrong = self.count.wrong()
-            settings = self.record["settings"]
-            self.inspected = (self.calendar(), settings["game"], self.count.decks, self.count.total, wrong)
+            count = self.count
+            game = self.record["settings"]["game"]
+            self.inspected = (self.calendar(), game, count.decks, count.total, count.wrong(_FACES))
+            wrong = count.wrong(_NAMED)
             if wrong:
-                is_number = self.count.total != self.count.expected()
-                return self._tell("count_wrong" if is_number else "cards_wrong", wrong, now)
+                return self._tell("cards_wrong" if count.total == count.expected() else "count_wrong", wrong, now)
         self._fire("shuffled", now)
 
     # -- the rack --------------------------------------------------------------

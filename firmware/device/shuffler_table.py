@@ -25,6 +25,7 @@ CONDITIONS = (
     ("memory_error", "error", 0, 0, 1, "Memory error: authorised memory clear needed"),
     ("post_failed", "error", 0, 1, 1, "Self-test failed: call a technician"),
     ("entropy_failed", "error", 0, 1, 1, "Random number source failed: call a technician"),
+    ("software_error", "error", 0, 1, 1, "Program error: call a technician"),
     ("service_door", "error", 0, 1, 1, "Service door open: close it, clear with the key"),
     ("shroud", "error", 0, 1, 1, "Shroud open: close it, clear with the key"),
     ("jam_feed", "error", 0, 1, 1, "Jam at the feeder: take the cards out, clear with the key"),

@@ -209,4 +209,3 @@ class ShufflerBench:
         self.board.rig.entropy_at_start(how, seed)
         self.cut()
         return self.power_on()
-

@@ -101,7 +101,9 @@ def test_without_recognition_it_counts_only_and_says_so():
         (DECK + bytes([JOKER]), "Wrong number of cards: 53 cards, 52 are right. Extra: joker."),
         (DECK[:-1] + b"\0", "Wrong cards: Missing: KC. Extra: AS."),
         (DECK[:-1] + bytes([51 | FOREIGN]), "Wrong cards: foreign back"),
-        (DECK[:-1] + bytes([51 | BOXED]), "Damaged card: replace it, clear with the key"),
+        (DECK[:-1] + bytes([51 | BOXED]), "Wrong cards: boxed card"),
+        (DECK[:-2] + b"\0\0", "Wrong cards: Missing: QC KC. Extra: AS x2."),
+        (DECK[:44], "Wrong number of cards: 44 cards, 52 are right. Missing: 6C 7C 8C 9C TC JC ..."),
         (DECK[:-1] + bytes([UNREADABLE]), "Damaged card: replace it, clear with the key"),
     ],
 )
@@ -112,6 +114,20 @@ def test_a_wrong_deck_is_named_and_not_released(table, cards, said):
         table.press(press)
         table.run(3000)
     assert table.tray == b""
+
+
+def test_a_receipt_has_room_for_all_that_is_missing(table):
+    table.shuffle(DECK[:39])
+    assert table.device.inspected[-1].endswith("Missing: AC 2C 3C 4C 5C 6C 7C 8C 9C TC JC QC KC.")
+
+
+def test_a_shuffle_that_is_aborted_gives_no_receipt_not_even_the_last_one(table):
+    deal_all(table.shuffle())
+    assert table.device.inspected[2:] == (1, 52, "")
+    table.do("take")
+    table.shuffle(ms=1000)
+    table.do("door", which="service", open=True)
+    assert table.device.inspected is None
 
 
 def test_after_a_wrong_deck_all_comes_out_and_the_next_is_shuffled(table):
@@ -160,6 +176,50 @@ def test_a_door_in_mid_shuffle_spoils_the_deck_for_good(table):
     table.run(120_000)
     assert table.device.state == "idle"
     assert sorted(table.tray + bytes(table.plant.hopper)) == list(DECK)
+
+
+def test_each_opening_and_closing_is_logged_with_the_state_that_it_met(table):
+    before = len(table.log)
+    for _ in range(2):
+        table.do("door", which="shroud", open=True)
+        table.do("door", which="shroud", open=False)
+    told = [(entry[4], entry[5]) for entry in table.log[before:]]
+    assert told == [
+        ("shroud", "idle"),
+        ("shroud_closed", "error"),
+        ("shroud", "error"),
+        ("shroud_closed", "error"),
+    ]
+
+
+def test_a_low_battery_is_shown_and_stops_nothing(table):
+    table.do("battery", mv=2000)
+    assert (table.device.light(), table.device.message()) == ("amber", "Battery low: replace it")
+    assert table.shuffle().device.state == "ready"
+
+
+def test_a_program_error_is_told_after_the_start_until_someone_clears_it(table):
+    table.step("service", "software_error", "RuntimeError")
+    assert (table.device.state, table.device.light()) == ("error", "red")
+    assert table.device.message() == "Program error: call a technician"
+    table.clear()
+    assert table.device.state == "idle"
+
+
+def test_a_store_that_fails_in_a_game_leaves_a_way_out(table):
+    table.shuffle(ms=1000)
+    table.step("store_error", "full")
+    assert (table.device.state, table.device.under_way()) == ("error", "")
+
+
+def test_a_motor_that_breaks_while_it_runs_stands_at_once(table):
+    table.shuffle()
+    table.press("deal")
+    while not table.plant.exit:
+        table.run(1)
+    table.do("break", part="eject", how="stall")
+    table.run(3000)
+    assert (table.standing, table.tray) == (["jam_exit"], b"")
 
 
 @pytest.mark.parametrize(

@@ -219,8 +219,12 @@ mend: part=:str
         self.battery = request["mv"]
         self.changed = True
 
+    # A motor that runs stands at once.
     def _op_break(self, request):
-        self.broken[request["part"]] = request.get("how", "dead")
+        part, how = request["part"], request.get("how", "dead")
+        self.broken[part] = how
+        if how in ("stall", "dead"):
+            self.due.pop(part, None)
         self.changed = True
 
     def _op_mend(self, request):
@@ -235,5 +239,6 @@ mend: part=:str
             "rack": self.racked,
             "exit": 0 if self.exit is None else 1,
             "taken": self.taken,
+            "running": sorted(name for name in self.due if name != "button"),
             "tray": hexlify(self.tray).decode(),
         }
