@@ -136,6 +136,7 @@ class Shuffler(CardPath, base.Device):
             self._fire("clear", now)
         if self.state == "initialize" and self.post.ok and not self.standing.top():
             self._fire("passed", now)
+        self._cycle(now)
 
     def _on_sensors(self, now, levels, reading):
         before = self.levels
@@ -300,14 +301,15 @@ class Shuffler(CardPath, base.Device):
         except DeadSource as e:
             self._raise("entropy_failed", e.args[0], now)
 
-    def _watch_time(self, now):
-        if self.state in ("idle", "ready", "spoiled"):
-            if self.cycle is None or now >= self.cycle:
-                # 13:69E-1.28G(b)4
-                self.generator.background()
-                self.cycle = now + _CYCLE_MS
-        else:
+    # 13:69E-1.28G(b)4: from the step on that ends in one of these states.
+    def _cycle(self, now):
+        if self.state not in ("idle", "ready", "spoiled"):
             self.cycle = None
+        elif self.cycle is None or now >= self.cycle:
+            self.generator.background()
+            self.cycle = now + _CYCLE_MS
+
+    def _watch_time(self, now):
         if self.timer is not None and now >= self.timer:
             self.timer = None
             self.overdue(now)

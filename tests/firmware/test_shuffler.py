@@ -261,6 +261,11 @@ def test_a_dead_source_stops_it_before_the_next_game(table):
     assert (table.standing, table.tray, bytes(table.plant.hopper)) == (["entropy_failed"], b"", DECK)
 
 
+def test_a_machine_that_came_to_rest_asks_to_be_woken_for_its_next_cycle():
+    idle = Desk().ready_for_cards()
+    assert idle.device.cycle is not None and idle.device.next() == idle.device.cycle
+
+
 def test_it_cycles_while_nobody_plays():
     orders = []
     for idle in (0, 5000):
