@@ -23,9 +23,8 @@ TABLE = (
 # Each stays until an attendant with the key has cleared it; all stop every motor.
 CONDITIONS = (
     ("memory_error", "error", 0, 0, 1, "Memory error: authorised memory clear needed"),
-    ("post_failed", "error", 0, 1, 1, "Self-test failed: call a technician"),
     ("entropy_failed", "error", 0, 1, 1, "Random number source failed: call a technician"),
-    ("software_error", "error", 0, 1, 1, "Program error: call a technician"),
+    ("post_failed", "error", 0, 1, 1, "Self-test failed: call a technician"),
     ("service_door", "error", 0, 1, 1, "Service door open: close it, clear with the key"),
     ("shroud", "error", 0, 1, 1, "Shroud open: close it, clear with the key"),
     ("jam_feed", "error", 0, 1, 1, "Jam at the feeder: take the cards out, clear with the key"),
@@ -36,5 +35,6 @@ CONDITIONS = (
     ("card_damaged", "error", 0, 1, 1, "Damaged card: replace it, clear with the key"),
     ("cards_wrong", "error", 0, 1, 1, "Wrong cards"),
     ("count_wrong", "error", 0, 1, 1, "Wrong number of cards"),
+    ("software_error", "error", 0, 1, 1, "Program error: call a technician"),
     ("power_interrupted", "error", 0, 1, 1, "Power failed during a game: clear with the key, unload"),
 )
