@@ -1,22 +1,38 @@
 # What the bench feeds in place of the board's noise. It goes through the same health tests.
 import hashlib
+from binascii import unhexlify
 
 from link.frame import Refused
 
 
-# SHA-256 in counter mode: healthy to look at, and the same each time.
+# SHA-256 in counter mode: healthy to look at, and the same each time. "SEED~N": with bit N of it turned over.
 class _Fixed:
     def __init__(self, seed):
+        seed, _, turned = seed.partition("~")
         self.seed = seed.encode()
-        self.count = 0
+        self.turned = int(turned or -1)
+        self.given = self.count = 0
         self.rest = b""
 
     def read(self, n):
         while len(self.rest) < n:
             self.count += 1
             self.rest += hashlib.sha256(self.seed + b"%d" % self.count).digest()
-        data, self.rest = self.rest[:n], self.rest[n:]
+        data, self.rest = bytearray(self.rest[:n]), self.rest[n:]
+        at = self.turned // 8 - self.given
+        if 0 <= at < n:
+            data[at] ^= 128 >> self.turned % 8
+        self.given += n
         return data
+
+
+# "HEX*TIMES,...": these bytes first, and healthy ones behind them.
+class _Led(_Fixed):
+    def __init__(self, seed):
+        super().__init__("led")
+        for part in seed.split(","):
+            data, _, times = part.partition("*")
+            self.rest += unhexlify(data) * int(times)
 
 
 def _stuck(n):
@@ -35,13 +51,17 @@ class _Slow(_Fixed):
         return super().read(n // 2)
 
 
-# how: "fixed", "stuck", "biased", "slow", or "board" for the board's own again.
+# Each takes a seed and has read(n).
+_FEEDS = {"fixed": _Fixed, "led": _Led, "biased": _Biased, "slow": _Slow}
+
+
+# how: one of these, "stuck", or "board" for the board's own again.
 def fed(source, how, seed=""):
     source.own = getattr(source, "own", None) or (source.source, source.name)
-    feeds = {"fixed": _Fixed(seed).read, "stuck": _stuck, "biased": _Biased(seed).read, "slow": _Slow(seed).read}
-    if how != "board" and how not in feeds:
-        raise Refused("bad_args", "how is fixed, stuck, biased, slow or board")
     if how == "board":
         source.source, source.name = source.own
-    else:
-        source.source, source.name = feeds[how], "fed by the bench: " + how
+        return
+    if how != "stuck" and how not in _FEEDS:
+        raise Refused("bad_args", "how is board, stuck, " + ", ".join(sorted(_FEEDS)))
+    source.source = _stuck if how == "stuck" else _FEEDS[how](seed).read
+    source.name = "fed by the bench: " + how

@@ -1,11 +1,26 @@
 # Orders and words, drawn by the device's own generator without a card that moves.
-from binascii import b2a_base64, hexlify, unhexlify
+from binascii import b2a_base64, unhexlify
 
+from device.generator import DeadSource
 from link.args import Operations
 from link.frame import Refused
 from micropython import const
 
-_ROOM = const(540)  # bytes of orders or words that fit into one reply
+_ROOM = const(640)  # bytes of orders or words that fit into one reply
+
+
+def _text(data):
+    return b2a_base64(data)[:-1].decode()
+
+
+# A byte a slot; where one doesn't hold it, the ninth bits of all behind them.
+def _packed(order):
+    if len(order) <= 256:
+        return bytes(order)
+    high = bytearray((len(order) + 7) // 8)
+    for at, slot in enumerate(order):
+        high[at >> 3] |= slot >> 8 << (7 - (at & 7))
+    return bytes(slot & 255 for slot in order) + high
 
 
 # The words of a draw, as the bench chose them.
@@ -22,21 +37,33 @@ class _Chosen:
 
 class Ops(Operations):
     ARGS = """
-draw: decks=:int
-rescale: n=:int words=:str
+draw: decks=:int at?=:int step?=:int
+rescale: n=:int words=:str wide?=:bool
 words: n=:int
 """
 
     # As many orders of the configured game as were asked for: drawn where a shuffle draws its own, from the same state.
+    # at, step: with the calendar there at the first, so many seconds later at each other, and seeded anew before each.
     def _draw(self, request):
         device = self.machine.device
         if device.record["flight"]:
             raise Refused("refused", "a game is under way: unload it first")
-        size = device.cards() * (1 if device.cards() <= 256 else 2)
+        size = len(_packed(range(device.cards())))
         if not 0 < request["decks"] * size <= _ROOM:
             raise Refused("bad_args", "decks is 1 to %d" % (_ROOM // size))
-        orders = b"".join(bytes(device.draw()) for _ in range(request["decks"]))
-        return {"orders": b2a_base64(orders)[:-1].decode(), "bits": device.generator.bits}
+        orders = []
+        try:
+            for number in range(request["decks"]):
+                if "at" in request:
+                    self._seed_at(request["at"] + number * request.get("step", 0))
+                orders.append(_packed(device.draw()))
+        except DeadSource as e:
+            raise Refused("refused", "no entropy: " + e.args[0])
+        return {"orders": _text(b"".join(orders)), "bits": device.generator.bits}
+
+    def _seed_at(self, second):
+        self.machine.clock.set_calendar(second)
+        self.machine.device.seed(self.machine.now)
 
     # Which outcome each of the words leads to, by the generator's own rescaling: 255 where a word is rejected.
     def _rescale(self, request):
@@ -50,7 +77,7 @@ words: n=:int
     def _words(self, request):
         if not 0 < request["n"] <= _ROOM:
             raise Refused("bad_args", "n is 1 to %d" % _ROOM)
-        return {"words": hexlify(self.machine.device.generator.source.generate(request["n"])).decode()}
+        return {"words": _text(self.machine.device.generator.source.generate(request["n"]))}
 
 
 # A word and, where it is rejected, the word 0 after it: which of the two was taken?

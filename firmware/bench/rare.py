@@ -18,7 +18,7 @@ start_over:
 repl:
 damage: copy=a|b
 crash:
-entropy: how=fixed|stuck|biased|slow|board seed?=:str
+entropy: how=fixed|led|stuck|biased|slow|board seed?=:str
 """
 
     def _calendar(self, request):

@@ -25,6 +25,8 @@ START_MS = 3000
 ADVANCE_MAX_MS = 10_000
 # Cards that one line of the link can carry.
 LOADED_AT_ONCE = 90
+# Bytes of orders or words that one line can carry.
+DRAWN_AT_ONCE = 640
 SECRETS = {"attendant": "a0" * 16, "technician": "b1" * 16, "regulator": "c2" * 16}
 
 
@@ -142,25 +144,29 @@ class ShufflerBench:
 
     # -- randomness ----------------------------------------------------------------------------
 
-    def orders(self, count: int, cards: int = 52) -> np.ndarray:
+    def orders(self, count: int, cards: int = 52, at: int | None = None, step: int = 0) -> np.ndarray:
         """Orders drawn where a shuffle draws its own.
 
         Args:
-            count: how many; cards: of the configured game, at most 256.
+            count: how many; cards: of the configured game.
+            at, step: the calendar's second at the first and how much later at each other, each seeded anew.
 
         Returns:
-            uint8 array of shape (count, cards): the slot that each card, in order of feeding, goes to.
+            array of shape (count, cards): the slot that each card, in order of feeding, goes to.
         """
-        at_once = 540 // cards
+        at_once = DRAWN_AT_ONCE // (cards if cards <= 256 else cards + (cards + 7) // 8)
         parts = []
         for done in range(0, count, at_once):
-            reply = self.do("draw", decks=min(at_once, count - done))
-            parts.append(np.frombuffer(base64.b64decode(reply["orders"]), np.uint8).reshape(-1, cards))
+            dates = {} if at is None else {"at": at + done * step, "step": step}
+            decks = min(at_once, count - done)
+            drawn = base64.b64decode(self.do("draw", decks=decks, **dates)["orders"])
+            parts.append(unpacked(np.frombuffer(drawn, np.uint8).reshape(decks, -1), cards))
         return np.concatenate(parts)
 
     def words(self, count: int) -> bytes:
         """Bytes of the generator's own output."""
-        return b"".join(bytes.fromhex(self.do("words", n=min(500, count - at))["words"]) for at in range(0, count, 500))
+        sizes = [min(DRAWN_AT_ONCE, count - at) for at in range(0, count, DRAWN_AT_ONCE)]
+        return b"".join(base64.b64decode(self.do("words", n=size)["words"]) for size in sizes)
 
     def rescale(self, n: int, words: Iterable[int]) -> list[int | None]:
         """The outcome, of `n`, of each word, None where it is rejected. Words are bytes, or 16 bits where n > 256."""
@@ -209,3 +215,11 @@ class ShufflerBench:
         self.board.rig.entropy_at_start(how, seed)
         self.cut()
         return self.power_on()
+
+
+def unpacked(rows: np.ndarray, cards: int) -> np.ndarray:
+    """Orders as a line of the link carries them: a byte a slot, behind them the ninth bits of more than 256."""
+    if cards <= 256:
+        return rows
+    high = np.unpackbits(rows[:, cards:], axis=1)[:, :cards]
+    return rows[:, :cards] + (high.astype(np.uint16) << 8)

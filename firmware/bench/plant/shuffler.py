@@ -20,6 +20,7 @@ _FACE = const(63)
 _BACK = const(64)
 _BOXED = const(128)
 _CARD_UM = const(300)
+_BARE = b"\xff" * _SLOTS
 
 
 class Plant:
@@ -42,7 +43,7 @@ mend: part=:str
     def __init__(self):
         self.hopper = bytearray()
         self.gate = None
-        self.rack = bytearray(b"\xff" * _SLOTS)
+        self.rack = bytearray(_BARE)
         self.racked = 0  # cards in it
         self.exit = None
         self.tray = bytearray()
@@ -213,7 +214,7 @@ mend: part=:str
         self._op_clear_path(request)
         self.taken += self.racked
         self.racked = 0
-        self.rack = bytearray(b"\xff" * _SLOTS)
+        self.rack = bytearray(_BARE)
 
     def _op_battery(self, request):
         self.battery = request["mv"]
