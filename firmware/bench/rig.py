@@ -57,13 +57,13 @@ class Stimuli(Operations):
         super().__init__(machine)
         self.ARGS = machine.sensors.plant.ARGS
 
-    # The device has seen it before the reply says that it is done.
+    # The device has seen it before the reply says that it is done, and when.
     def carry_out(self, request):
         world = self.machine.sensors
         getattr(world.plant, "_op_" + request["do"])(request)
         world.save()
         self.machine.turn(self.machine.clock.now())
-        return {}
+        return {"now": self.machine.now}
 
 
 class Rig(Operations):

@@ -205,9 +205,13 @@ mend: part=:str
     def _op_clear_path(self, request):
         if not (self.doors["service"] or self.doors["shroud"]):
             raise ValueError("open a door first")
-        self.taken += len(self.hopper) + (self.gate is not None) + (self.exit is not None)
+        self.taken += len(self._loose())
         self.hopper, self.gate, self.exit = bytearray(), None, None
         self.changed = True
+
+    # What lies in the hopper, stands in the gate, in the exit.
+    def _loose(self):
+        return self.hopper + bytes(card for card in (self.gate, self.exit) if card is not None)
 
     # The rack too, slot by slot, by hand.
     def _op_empty(self, request):
@@ -240,6 +244,7 @@ mend: part=:str
             "rack": self.racked,
             "exit": 0 if self.exit is None else 1,
             "taken": self.taken,
+            "loose": hexlify(self._loose()).decode(),
             "running": sorted(name for name in self.due if name != "button"),
             "tray": hexlify(self.tray).decode(),
         }
