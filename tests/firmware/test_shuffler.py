@@ -263,7 +263,8 @@ def test_a_dead_source_stops_it_before_the_next_game(table):
 
 def test_a_machine_that_came_to_rest_asks_to_be_woken_for_its_next_cycle():
     idle = Desk().ready_for_cards()
-    assert idle.device.cycle is not None and idle.device.next() == idle.device.cycle
+    assert idle.device.cycle is not None
+    assert idle.device.next() == idle.device.cycle
 
 
 def test_it_cycles_while_nobody_plays():

@@ -8,7 +8,7 @@ until the host's ACK, 16, 11), its start-up (40/41/42, reset, 1B until the setti
 
 from __future__ import annotations
 
-from transitions import Machine
+from pitbench_hil.chart import Edge, Follower, Row, edges_in_words, edges_of
 
 STATES = (
     "power up",
@@ -32,8 +32,7 @@ LEAVING = ("rejecting", "returning")
 # 1.28N(i)7: until the settings are there, a reset lasts. 1.28N(g): nor without a passed self-test.
 REST = ("idle", "disabled", "initialise", "error")
 
-# trigger, sources, destinations, why
-ROWS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...] = (
+ROWS: tuple[Row, ...] = (
     ("reset", ("power up", "power up, bill in acceptor"), ("initialise",), "ID-003 start-up"),
     ("reset", ("power up, bill in stacker",), ("initialise",), "only once it was polled: money first, 1.28N(f)"),
     ("ready", ("initialise",), ("idle", "disabled"), "settings there and self-test passed, 1.28N(g)"),
@@ -74,50 +73,17 @@ ROWS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...] = (
     ("cleared", ("error",), ("initialise",), "a self-test after every recovery, 1.28N(g)"),
 )
 
-Edge = tuple[str, str, str]
-
 
 def edges() -> set[Edge]:
     """Every (source, trigger, destination) that the chart allows."""
-    return {(source, trigger, to) for trigger, sources, tos, _ in ROWS for source in sources for to in tos}
+    return edges_of(ROWS)
 
 
-class Chart:
-    """Follows a device from what a bench sees of it.
-
-    A trigger may have several destinations, as paper and time decide; `saw` says which one it was.
-    """
+class Chart(Follower):
+    """Follows an acceptor from the statuses that its wire shows."""
 
     def __init__(self, state: str = "power up") -> None:
-        self._machine = Machine(model=None, states=list(STATES), initial=state, auto_transitions=False)
-        for source, trigger, to in sorted(edges()):
-            self._machine.add_transition(f"{trigger} → {to}", source, to)
-        self.state = state
-
-    def next_states(self) -> set[str]:
-        """Where one trigger can lead from here."""
-        names = self._machine.get_triggers(self.state)
-        return {name.partition(" → ")[2] for name in names}
-
-    def saw(self, state: str, steps: int) -> bool:
-        """Take in a polled state; False if no path of at most `steps` triggers leads to it.
-
-        Args:
-            state: one of STATES.
-            steps: how many triggers may have gone by unseen since the last poll, at least 1.
-        """
-        reached = self._within(steps)
-        self.state = state
-        return state in reached
-
-    def _within(self, steps: int) -> set[str]:
-        start, reached = self.state, {self.state}
-        for _ in range(steps):
-            for state in tuple(reached):
-                self.state = state
-                reached |= self.next_states()
-        self.state = start
-        return reached
+        super().__init__(STATES, edges(), state)
 
 
 # The firmware's own names for states and events, in the chart's words. Used to compare, not to build the chart.
@@ -146,7 +112,4 @@ FIRMWARE_EVENTS = {
 
 def firmware_edges(rows: list[list[str]]) -> set[Edge]:
     """The rows of the device's own table (state, event, guard, next) in the chart's words."""
-    return {
-        (FIRMWARE_STATES.get(row[0], row[0]), FIRMWARE_EVENTS.get(row[1], row[1]), FIRMWARE_STATES.get(row[3], row[3]))
-        for row in rows
-    }
+    return edges_in_words(rows, FIRMWARE_STATES, FIRMWARE_EVENTS)
