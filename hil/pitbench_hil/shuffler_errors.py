@@ -1,0 +1,306 @@
+"""The errors of a shuffler: how each comes up, how its cause is taken away, what names it.
+
+Rows are data: the suites raise each in each of its ways, pair them, keep them over a restart. A new error is a new row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pitbench_hil.shuffler import DECK, FOREIGN_BACK, START_MS, UNREADABLE, ShufflerBench
+from pitbench_hil.shuffler_moves import (
+    FEW,
+    STATES,
+    Act,
+    afresh,
+    ask,
+    attend,
+    in_turn,
+    to_continuous,
+    to_dealing,
+    to_ready,
+    to_recycling,
+    to_shuffling,
+    until_truth,
+)
+
+LOW_MV, GOOD_MV = 2000, 3000
+PARTS = ("feed", "rack", "insert", "eject", "camera", "gate", "exit")
+WRONG_AT_END = DECK[:-1] + DECK[:1]
+TOO_MANY = DECK + FEW + FEW
+SPOILED = (JAM_FEED, JAM_INSERT, JAM_EXIT, RACK, CAMERA) = (
+    "Jam at the feeder", "Jam at the rack", "Jam at the exit", "Rack does not move", "Camera failed",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Error:
+    """One row.
+
+    Args:
+        name: part of the rules on 13:69E-1.28X(j).
+        condition: its name on the link; where a part may fail in several ways, "".
+        says: words of the documented message, one of which the display shows.
+        ways: how it comes up, by name, each from an idle device; it is due within 5 s.
+        end: takes the cause away, as a person does.
+        stops: whether it ends operation.
+    """
+
+    name: str
+    condition: str
+    says: tuple[str, ...]
+    ways: dict[str, Act]
+    end: Act
+    stops: bool = True
+
+
+def mend(bench: ShufflerBench) -> None:
+    """Every part is sound again, the board's own noise is back, nothing is stuck, all doors are closed."""
+    bench.do("entropy", how="board")
+    attend(bench, PARTS)
+
+
+def start_with(*acts: Act) -> Act:
+    """Broken before a cold start, and the self-test run."""
+
+    def act(bench: ShufflerBench) -> None:
+        in_turn(*acts)(bench)
+        restart(bench)
+
+    return act
+
+
+def restart(bench: ShufflerBench) -> None:
+    """Power off and on, and a self-test's time."""
+    bench.cut()
+    bench.power_on()
+    bench.advance(START_MS)
+
+
+def crash(bench: ShufflerBench) -> None:
+    """A program error, and the start that follows from it."""
+    bench.do("crash")
+    bench.board.reconnect()
+    bench.advance(START_MS)
+
+
+def loaded(cards: bytes, within: int = 0) -> Act:
+    """Start with these cards; let so much time pass."""
+
+    def act(bench: ShufflerBench) -> None:
+        bench.load(cards)
+        bench.press("start")
+        bench.advance(within)
+
+    return act
+
+
+def stuck_in_exit(bench: ShufflerBench) -> None:
+    """The roller stands while a card is in the exit."""
+    to_dealing(bench)
+    until_truth(bench, lambda truth: truth["exit"] == 1)
+    bench.do("break", part="eject", how="stall")
+
+
+def store_full_at_the_end(bench: ShufflerBench) -> None:
+    """The store fails when the shuffle is to be called complete."""
+    bench.load(DECK)
+    bench.press("start")
+    bench.do("store_fault", at=1, how="full")
+    bench.until("ready", "error", within=30_000, step=1000)
+
+
+def store_full_while_idle(bench: ShufflerBench) -> None:
+    """The store fails when someone without the key wants to clear."""
+    bench.do("store_fault", at=1, how="full")
+    bench.press("clear")
+
+
+def clear_memory(bench: ShufflerBench) -> None:
+    """Room in the store again, and a technician clears the memory where it is lost."""
+    restart(bench)
+    if "memory_error" in bench.status()["standing"]:
+        bench.commission("technician")
+        bench.do("meters")
+        bench.prove("clear_memory", "technician", "clear_memory")
+
+
+def broken(part: str, how: str = "stall") -> Act:
+    """A part breaks."""
+    return ask("break", part=part, how=how)
+
+
+def pressed(button: str) -> Act:
+    """A button is pressed."""
+    return lambda bench: bench.press(button)
+
+
+def opened(which: str) -> dict[str, Act]:
+    """A door, in every state."""
+    return {state: in_turn(reach, ask("door", which=which, open=True)) for state, reach in STATES.items()}
+
+
+SERVICE_DOOR = Error(
+    "service-door", "service_door", ("Service door open",), opened("service"), ask("door", which="service", open=False)
+)
+SHROUD = Error("shroud", "shroud", ("Shroud open",), opened("shroud"), ask("door", which="shroud", open=False))
+CAMERA_FAILED = Error(
+    "camera-failed", "camera_failed", (CAMERA,), {"shuffling": in_turn(to_shuffling, broken("camera", "dead"))}, mend
+)
+JAM_AT_EXIT = Error(
+    "jam-exit",
+    "jam_exit",
+    (JAM_EXIT,),
+    {"dealing": stuck_in_exit, "before": in_turn(to_ready, broken("eject"), pressed("deal"))},
+    mend,
+)
+ERRORS = (
+    SERVICE_DOOR,
+    SHROUD,
+    Error(
+        "jam-feed",
+        "jam_feed",
+        (JAM_FEED,),
+        {
+            "shuffling": in_turn(to_shuffling, broken("feed")),
+            "two at once": in_turn(to_shuffling, broken("feed", "double")),
+            "recycling": in_turn(to_recycling, broken("feed")),
+        },
+        mend,
+    ),
+    Error("jam-insert", "jam_insert", (JAM_INSERT,), {"shuffling": in_turn(to_shuffling, broken("insert"))}, mend),
+    JAM_AT_EXIT,
+    Error(
+        "rack-stalled",
+        "rack_stalled",
+        (RACK,),
+        {state: in_turn(STATES[state], broken("rack")) for state in ("shuffling", "dealing", "unloading")},
+        mend,
+    ),
+    CAMERA_FAILED,
+    Error(
+        "card-damaged", "card_damaged", ("Damaged card",), {"shuffling": loaded(FEW[:2] + bytes([UNREADABLE]))}, mend
+    ),
+    Error(
+        "count-wrong",
+        "count_wrong",
+        ("Wrong number of cards",),
+        {"one missing": loaded(DECK[1:], 8000), "many too many": loaded(TOO_MANY, 8000)},
+        mend,
+    ),
+    Error(
+        "cards-wrong",
+        "cards_wrong",
+        ("Wrong cards",),
+        {"one twice": loaded(WRONG_AT_END, 8000), "foreign back": loaded(FEW[:2] + bytes([FOREIGN_BACK]))},
+        mend,
+    ),
+    Error(
+        "entropy-failed",
+        "entropy_failed",
+        ("Random number source failed",),
+        {
+            **{how: in_turn(ask("entropy", how=how, seed="x"), loaded(FEW)) for how in ("stuck", "slow")},
+            "from the start": lambda bench: dead_from_the_start(bench),
+        },
+        lambda bench: alive_again(bench),
+    ),
+    Error(
+        "memory-error",
+        "memory_error",
+        ("Memory error",),
+        {
+            "both copies": start_with(ask("damage", copy="a"), ask("damage", copy="b")),
+            "shuffled": store_full_at_the_end,
+            "idle": store_full_while_idle,
+        },
+        clear_memory,
+    ),
+    Error(
+        "post-failed",
+        "post_failed",
+        ("Self-test failed",),
+        {
+            f"{part} {how}": start_with(broken(part, how))
+            for part, how in (("camera", "dead"), ("gate", "stuck_0"), ("exit", "stuck_0"), ("rack", "stall"))
+        },
+        mend,
+    ),
+    Error(
+        "software-error",
+        "software_error",
+        ("Program error",),
+        {state: in_turn(STATES[state], crash) for state in ("shuffling", "idle", "dealing")},
+        mend,
+    ),
+    Error(
+        "power-interrupted",
+        "power_interrupted",
+        ("Power failed",),
+        {state: in_turn(STATES[state], restart) for state in ("shuffling", "ready", "dealing")},
+        mend,
+    ),
+    Error(
+        "sensor-failed",
+        "",
+        SPOILED,
+        {
+            **{f"gate {how}": in_turn(to_shuffling, broken("gate", how)) for how in ("stuck_0", "stuck_1")},
+            **{f"{part} dead": in_turn(to_shuffling, broken(part, "dead")) for part in ("feed", "rack", "insert")},
+            **{
+                f"exit {how}": in_turn(to_ready, broken("exit", how), pressed("deal")) for how in ("stuck_0", "stuck_1")
+            },
+            "eject dead": in_turn(to_continuous, broken("eject", "dead"), pressed("deal")),
+        },
+        mend,
+    ),
+    Error(
+        "low-battery",
+        "",
+        ("Battery low",),
+        {"idle": ask("battery", mv=LOW_MV)},
+        ask("battery", mv=GOOD_MV),
+        stops=False,
+    ),
+)
+
+
+def dead_from_the_start(bench: ShufflerBench) -> None:
+    """No noise from the first word on."""
+    bench.restart_with("stuck")
+    bench.advance(START_MS)
+
+
+def alive_again(bench: ShufflerBench) -> None:
+    """The board's own noise again, which a failed health test looks at from the next start on."""
+    bench.board.rig.entropy_at_start("board")
+    restart(bench)
+
+
+def raised(bench: ShufflerBench, error: Error, way: str) -> bool:
+    """Bring it about on a new device; whether the device tells of it within 5 s. Raises Unreached."""
+    afresh(bench)
+    error.ways[way](bench)
+    for _ in range(20):
+        if told(bench.status(), error):
+            return True
+        bench.advance(250)
+    return False
+
+
+def told(status: dict[str, object], error: Error) -> bool:
+    """Whether status tells of it: a condition where it stops the device, else the light."""
+    standing = status["standing"]
+    if not error.stops:
+        return status["light"] != "green"
+    return bool(standing) and (not error.condition or error.condition in standing)  # type: ignore[operator]
+
+
+def named(status: dict[str, object], error: Error) -> bool:
+    """Whether the display names it."""
+    return any(words in str(status["message"]) for words in error.says)
+
+
+def shown(status: dict[str, object], error: Error) -> bool:
+    """Whether the indicator stands."""
+    return status["light"] == "red" if error.stops else status["light"] in ("red", "amber")

@@ -1,0 +1,227 @@
+"""What people do at a shuffler, the states that they bring it to, and where its cards are.
+
+`STATES` and the steps of a card are data: the suites pair every door and every error with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pitbench_hil.shuffler import DECK, STEP_MS, ShufflerBench, Unreached
+
+# Enough for a first, a middle and a last card.
+FEW = DECK[:5]
+DOORS = {"service": "service_door", "shroud": "shroud"}
+BUTTONS = ("start", "deal", "hand", "unload")
+PLACES = ("hopper", "gate", "rack", "exit", "taken")
+LOOK_MS = 5
+WAIT_MS = 10_000
+Act = Callable[[ShufflerBench], object]
+
+
+def afresh(bench: ShufflerBench) -> None:
+    """A new device in a new world, idle. Raises Unreached."""
+    bench.board.start_over()
+    bench.start()
+
+
+def ask(op: str, **args: Any) -> Act:
+    """One operation of the bench."""
+    return lambda bench: bench.do(op, **args)
+
+
+def in_turn(*acts: Act) -> Act:
+    """One after the other."""
+
+    def act(bench: ShufflerBench) -> None:
+        for each in acts:
+            each(bench)
+
+    return act
+
+
+def until_truth(bench: ShufflerBench, holds: Callable[[dict[str, Any]], bool], within: int = 5000) -> dict[str, Any]:
+    """Let time pass in small steps until the plant is so; returns its truth. Raises Unreached."""
+    for _ in range(within // LOOK_MS):
+        truth = bench.truth()
+        if holds(truth):
+            return truth
+        bench.advance(LOOK_MS)
+    raise Unreached(f"not seen in {within} ms; at last {truth}")
+
+
+# -- states, from idle ------------------------------------------------------------------------
+
+
+def to_idle(bench: ShufflerBench) -> None:
+    """Nothing is under way."""
+
+
+def to_shuffling(bench: ShufflerBench) -> None:
+    """A card on its way, others behind it."""
+    bench.load(FEW)
+    bench.press("start")
+    bench.advance(STEP_MS)
+
+
+def to_ready(bench: ShufflerBench) -> None:
+    """A whole deck is shuffled."""
+    _must(bench.shuffle(), "ready")
+
+
+def to_dealing(bench: ShufflerBench) -> None:
+    """In the middle of a hand."""
+    to_ready(bench)
+    bench.press("hand")
+    _must(bench.status(), "dealing")
+
+
+def to_spoiled(bench: ShufflerBench) -> None:
+    """Cards inside whose shuffle was aborted."""
+    to_shuffling(bench)
+    bench.door("service", is_open=True)
+    bench.door("service", is_open=False)
+    bench.clear()
+    _must(bench.status(), "spoiled")
+
+
+def to_unloading(bench: ShufflerBench) -> None:
+    """Cards on their way out, unshuffled."""
+    to_spoiled(bench)
+    bench.press("unload")
+    _must(bench.status(), "unloading")
+
+
+def to_continuous(bench: ShufflerBench) -> None:
+    """Shuffled, in the mode in which dealt cards come back."""
+    bench.commission("technician")
+    bench.configure(continuous=True)
+    to_ready(bench)
+
+
+def to_recycling(bench: ShufflerBench) -> None:
+    """Dealt cards on their way back into the rack."""
+    to_continuous(bench)
+    bench.press("hand")
+    bench.until("ready", within=5000)
+    cards = bench.tray()
+    bench.do("take")
+    bench.load(cards)
+    bench.press("start")
+    _must(bench.status(), "recycling")
+
+
+STATES: dict[str, Act] = {
+    "idle": to_idle,
+    "shuffling": to_shuffling,
+    "ready": to_ready,
+    "dealing": to_dealing,
+    "unloading": to_unloading,
+    "spoiled": to_spoiled,
+    "recycling": to_recycling,
+}
+
+
+def _must(status: dict[str, Any], state: str) -> None:
+    if status["state"] != state:
+        raise Unreached(f"{state} not reached: {status['state']}, {status['message']}")
+
+
+# -- steps of one card while shuffling ----------------------------------------------------------
+
+# Step -> whether the plant is in it, by its truth now and one look before.
+SHUFFLE_STEPS: dict[str, Callable[[dict[str, Any], dict[str, Any]], bool]] = {
+    "feeding": lambda now, before: "feed" in now["running"],
+    "reading": lambda now, before: now["gate"] > before["gate"],
+    "rack-moving": lambda now, before: "rack" in now["running"],
+    "inserting": lambda now, before: "insert" in now["running"],
+    "between-cards": lambda now, before: now["rack"] > before["rack"],
+}
+
+
+def to_step(bench: ShufflerBench, step: str, cards_before: int) -> None:
+    """From idle into a step of the card that so many others went before. Raises Unreached."""
+    bench.load(FEW)
+    bench.do("press", button="start")
+    if step == "loading":
+        return
+    before = bench.truth()
+
+    def is_there(truth: dict[str, Any]) -> bool:
+        nonlocal before
+        seen, before = before, truth
+        return seen["rack"] >= cards_before and SHUFFLE_STEPS[step](truth, seen)
+
+    until_truth(bench, is_there)
+
+
+# -- moments of a deal, from ready ----------------------------------------------------------------
+
+
+def dealt(truth: dict[str, Any]) -> int:
+    """Cards in the tray."""
+    return len(truth["tray"]) // 2
+
+
+# Moment -> button, and whether the plant is in it.
+DEAL_MOMENTS: dict[str, tuple[str, Callable[[dict[str, Any]], bool]]] = {
+    "ready": ("deal", lambda truth: True),
+    "next-card-coming": ("deal", lambda truth: "rack" in truth["running"]),
+    "card-in-exit": ("deal", lambda truth: truth["exit"] == 1),
+    "between-two-cards": ("hand", lambda truth: dealt(truth) == 1),
+    "hand-pending": ("hand", lambda truth: dealt(truth) == 2 and "eject" in truth["running"]),
+}
+
+
+def to_moment(bench: ShufflerBench, moment: str) -> None:
+    """From ready into a moment of a deal. Raises Unreached."""
+    button, is_there = DEAL_MOMENTS[moment]
+    bench.do("press", button=button)
+    until_truth(bench, is_there)
+
+
+# -- what people try ------------------------------------------------------------------------------
+
+
+def press_all(bench: ShufflerBench, keys: tuple[bool, ...] = (False, True)) -> None:
+    """Press every button but clear, without the key and with it turned, and let five seconds pass each time."""
+    for turned in keys:
+        bench.do("key", turned=turned)
+        for button in BUTTONS:
+            bench.press(button)
+        bench.advance(WAIT_MS // 2)
+    bench.do("key", turned=False)
+
+
+def moved(before: dict[str, Any], after: dict[str, Any]) -> int:
+    """How many cards came to another place."""
+    come = sum(max(0, after[place] - before[place]) for place in PLACES)
+    return come + max(0, dealt(after) - dealt(before))
+
+
+def attend(bench: ShufflerBench, parts: tuple[str, ...] = ()) -> None:
+    """What a technician does at an open door: mend parts, take out what is stuck or still to be fed, close."""
+    for part in parts:
+        bench.do("mend", part=part)
+    bench.door("service", is_open=True)
+    bench.do("clear_path")
+    for which in DOORS:
+        bench.door(which, is_open=False)
+
+
+# -- what the device tells ------------------------------------------------------------------------
+
+
+def events(bench: ShufflerBench, after: int = 0) -> list[list[Any]]:
+    """Events behind a number: [number, ms, what, detail]."""
+    found: list[list[Any]] = []
+    while page := bench.do("events", after=found[-1][0] if found else after)["events"]:
+        found += page
+    return found
+
+
+def last_event(bench: ShufflerBench) -> int:
+    """Number of the last event."""
+    told = events(bench)
+    return int(told[-1][0]) if told else 0

@@ -1,0 +1,152 @@
+"""All that a shuffler tells while a game goes its way, collected in small equal steps of device time.
+
+The clock stands but for those steps, raw words are fixed, and every run starts from a new board: what differs between
+two runs differs by what was done to them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pitbench.link import LinkError
+
+from pitbench_hil.shuffler import ShufflerBench
+from pitbench_hil.shuffler_moves import Act
+
+STEP_MS = 50
+UNLOAD_STEP_MS = 1000
+CLOCK_MS, NOON = 5000, 1_800_000_000
+RECEIPT = {"who": "C. Dealer", "seal": "S-1", "place": "Pit 1", "cards": "paper"}
+ROLES = ("attendant", "technician", "regulator")
+_NOTHING = 0.0
+
+
+@dataclass(frozen=True)
+class Output:
+    """One thing told: by which operation, its text without times, and the times in it."""
+
+    op: str
+    text: str
+    times: tuple[Any, ...] = ()
+
+
+@dataclass
+class Told:
+    """What a run told, phase by phase, in order; `rights` is what roles were given, by role and moment."""
+
+    phases: dict[str, list[Output]] = field(default_factory=lambda: defaultdict(list))
+    rights: dict[str, str] = field(default_factory=dict)
+
+    def sequence(self, op: str, phases: Iterable[str]) -> list[str]:
+        """Texts of an operation, each repetition left out."""
+        texts = [output.text for phase in phases for output in self.phases[phase] if output.op == op]
+        return [text for at, text in enumerate(texts) if at == 0 or texts[at - 1] != text]
+
+
+class Listener:
+    """Asks a board for everything that it tells without a proof, again and again."""
+
+    def __init__(self, bench: ShufflerBench) -> None:
+        self.bench = bench
+        self.told = Told()
+        self._event = self._entry = 0
+
+    def listen(self, phase: str, ms: int, step: int = STEP_MS) -> None:
+        """Let time pass, and ask after each step."""
+        for _ in range(ms // step):
+            self.bench.advance(step)
+            self.told.phases[phase] += self._all()
+
+    def ask_with_rights(self, moment: str) -> None:
+        """Have every role prove itself, and ask for what a proof opens."""
+        for role in ROLES:
+            try:
+                given = json.dumps(self.bench.history(role))
+            except LinkError as error:
+                given = f"{error.code}: {error.why}"
+            self.told.rights[f"{role}, {moment}"] = given
+
+    def _all(self) -> Iterator[Output]:
+        status = self.bench.status()
+        times = (status.pop("now"), status.pop("calendar"))
+        yield Output("status", json.dumps(status), times)
+        for op in ("post", "meters"):
+            yield Output(op, json.dumps(self.bench.do(op)))
+        yield self._receipt()
+        for number, ms, *event in self.bench.do("events", after=self._event)["events"]:
+            self._event = number
+            yield Output("events", json.dumps(event), (number, ms))
+        # Its chain covers the times, and is made of what stands before it.
+        for number, boot, ms, second, what, detail, chain in self._entries():
+            self._entry = number
+            yield Output("log", json.dumps([number, boot, what, detail]), (ms, second, chain))
+        yield Output("wire", self.bench.board.wire.read(_NOTHING).hex())
+
+    def _entries(self) -> list[list[Any]]:
+        return list(self.bench.do("log", **{"from": self._entry + 1})["entries"])
+
+    def _receipt(self) -> Output:
+        try:
+            made = self.bench.do("receipt", **RECEIPT)
+        except LinkError as error:
+            return Output("receipt", error.why)
+        return Output("receipt", json.dumps(made), (made.pop("when"),))
+
+
+def play(bench: ShufflerBench, cards: bytes, words: str, *, unload: bool = True) -> Told:
+    """One game, the same in all but the cards' order and the raw words. Raises Unreached."""
+    rig = bench.board.rig
+    rig.clock_at_start(CLOCK_MS, NOON)
+    rig.entropy_at_start("fixed", words)
+    try:
+        bench.board.start_over()
+    finally:
+        rig.clock_at_start(None)
+        rig.entropy_at_start("board")
+    bench.start()
+    bench.commission(*ROLES)
+    listener = Listener(bench)
+    for phase, ms, step, act in _script(cards)[: None if unload else -1]:
+        act(bench)
+        listener.listen(phase, ms, step)
+        listener.ask_with_rights(phase)
+    return listener.told
+
+
+def _script(cards: bytes) -> tuple[tuple[str, int, int, Act], ...]:
+    """Phase, its device time, the step between two looks, what it begins with."""
+
+    def load_and_start(bench: ShufflerBench) -> None:
+        bench.load(cards)
+        bench.do("press", button="start")
+
+    def press(button: str) -> Act:
+        return lambda bench: bench.do("press", button=button)
+
+    def take(bench: ShufflerBench) -> None:
+        bench.do("take")
+
+    return (
+        ("shuffling", 8000, STEP_MS, load_and_start),
+        ("ready", 1000, STEP_MS, lambda bench: None),
+        ("dealt-face-down", 2000, STEP_MS, press("hand")),
+        ("rest", 500, STEP_MS, take),
+        ("rest", 1500, STEP_MS, press("hand")),
+        ("rest", 1000, STEP_MS, take),
+        ("unloading", 64_000, UNLOAD_STEP_MS, press("unload")),
+    )
+
+
+def different(one: list[Output], other: list[Output]) -> int:
+    """Outputs that aren't the same byte for byte, times left out."""
+    unlike = sum((a.op, a.text) != (b.op, b.text) for a, b in zip(one, other, strict=False))
+    return unlike + abs(len(one) - len(other))
+
+
+def at_other_times(one: list[Output], other: list[Output]) -> int:
+    """Outputs whose times aren't the same."""
+    return sum(a.times != b.times for a, b in zip(one, other, strict=False))

@@ -1,0 +1,54 @@
+"""13:69E-1.28X(c)1: nothing that a shuffler tells depends on which card is where."""
+
+from __future__ import annotations
+
+from pitbench_hil.check import Check
+from pitbench_hil.marks import rule
+from pitbench_hil.shuffler import DECK, ShufflerBench
+from pitbench_hil.shuffler_outputs import at_other_times, different, play
+
+CLAUSE = "NJ-1.28X(c)1"
+PHASES = ("shuffling", "ready", "rest", "dealt-face-down", "unloading")
+PLAYED = ("shuffling", "ready", "dealt-face-down", "rest")
+OPS = ("status", "post", "meters", "receipt", "events", "log", "wire")
+# Another order: red and black, high and low change places.
+OTHER = bytes(card * 23 % 52 for card in reversed(DECK))
+
+
+@rule(*(f"{CLAUSE}/no-information/{phase}" for phase in PHASES), f"{CLAUSE}/no-login-opens-the-running-game")
+def test_output_does_not_depend_on_the_order_that_went_in(fresh: ShufflerBench, check: Check) -> None:
+    runs = []
+    for cards in (DECK, OTHER):
+        check.stimulus("a game with the same raw words, clock and buttons", cards=cards.hex())
+        runs.append(play(fresh, cards, "words"))
+        check.expect("unloaded", (fresh.status()["state"], fresh.truth()["rack"]), ("idle", 0))
+    one, other = runs
+    for phase in PHASES:
+        name = f"{CLAUSE}/no-information/{phase}"
+        a, b = one.phases[phase], other.phases[phase]
+        check.measure("different_outputs", different(a, b), rule=name)
+        check.measure("outputs_at_other_times", at_other_times(a, b), rule=name)
+        check.measure("outputs", min(len(a), len(b)), rule=name)
+        check.note(
+            "first that differ", phase=phase, pairs=[(x.text, y.text) for x, y in zip(a, b, strict=False) if x != y][:2]
+        )
+    told = [moment for moment, given in one.rights.items() if given != other.rights[moment]]
+    check.note("given to roles", moments=sorted(one.rights), differ=told)
+    check.measure("cards_told", len(told), rule=f"{CLAUSE}/no-login-opens-the-running-game")
+
+
+@rule(f"{CLAUSE}/no-places")
+def test_output_does_not_depend_on_the_places_that_were_drawn(fresh: ShufflerBench, check: Check) -> None:
+    runs = []
+    for words in ("some", "others"):
+        check.stimulus("a game with the same deck and other raw words", words=words)
+        runs.append(play(fresh, DECK, words, unload=False))
+    unlike = outputs = 0
+    for op in OPS:
+        one, other = (run.sequence(op, PLAYED) for run in runs)
+        found = sum(a != b for a, b in zip(one, other, strict=False)) + abs(len(one) - len(other))
+        unlike += found
+        outputs += min(len(one), len(other))
+        check.note("sequence", op=op, outputs=len(one), differ=found)
+    check.measure("different_outputs", unlike)
+    check.measure("outputs", outputs)

@@ -1,0 +1,89 @@
+"""13:69E-1.17 and 1.18A(c)2ii: right decks are released, wrong ones found."""
+
+from __future__ import annotations
+
+import pytest
+from pitbench_hil.check import Check
+from pitbench_hil.marks import rule
+from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, JOKER, ShufflerBench
+from pitbench_hil.shuffler_decks import deck, without
+from pitbench_hil.shuffler_moves import afresh, dealt, press_all
+
+WRONG = "NJ-1.18A(c)2ii/wrong-deck"
+QUEEN, SEVEN = 11, 19
+TOP_MIDDLE_BOTTOM = (51, 25, 0)
+# Part of the rule -> (jokers set, cards).
+WRONG_DECKS: dict[str, tuple[tuple[int, bytes], ...]] = {
+    "missing": ((0, without(DECK, SEVEN)), (0, without(DECK, 0, 51)), (1, without(deck(1, 1), SEVEN))),
+    "extra": ((0, DECK + bytes([QUEEN])), (1, deck(1, 1) + bytes([SEVEN])), (0, DECK + DECK[:12])),
+    "duplicate": ((0, without(DECK, SEVEN) + bytes([QUEEN])), (0, bytes(26) + DECK[26:])),
+    "exchanged": ((0, without(DECK, SEVEN) + bytes([JOKER])), (1, without(deck(1, 1), QUEEN) + bytes([JOKER]))),
+    "joker-missing": ((1, DECK), (2, deck(1, 1)), (1, DECK + bytes([QUEEN]))),
+    "joker-too-many": ((0, deck(1, 1)), (1, deck(1, 2)), (2, deck(1, 3))),
+}
+RIGHT = ((1, 0), (1, 1), (1, 2), (2, 0), (6, 0), (8, 2))
+
+
+def released(bench: ShufflerBench, cards: bytes) -> tuple[int, int]:
+    """Shuffle and ask for cards: how many came out, and whether the deck was called right."""
+    called_right = bench.shuffle(cards)["state"] == "ready"
+    press_all(bench)
+    return dealt(bench.truth()), called_right
+
+
+def set_to(bench: ShufflerBench, decks: int, jokers: int) -> None:
+    """On a new device, decks and jokers as a technician sets them."""
+    afresh(bench)
+    if (decks, jokers) != (1, 0):
+        bench.commission("technician")
+        bench.configure(decks=decks, jokers=jokers)
+
+
+@pytest.mark.parametrize("part", [pytest.param(part, marks=rule(f"{WRONG}/{part}")) for part in WRONG_DECKS])
+def test_wrong_deck(fresh: ShufflerBench, check: Check, part: str) -> None:
+    cards_dealt = called_right = 0
+    for jokers, cards in WRONG_DECKS[part]:
+        set_to(fresh, 1, jokers)
+        check.stimulus("a wrong deck", jokers_set=jokers, cards=cards.hex())
+        out, right = released(fresh, cards)
+        cards_dealt += out
+        called_right += right
+        check.note("the device says", message=fresh.status()["message"])
+    check.measure("cards_dealt", cards_dealt)
+    check.measure("called_right", called_right)
+
+
+@rule("NJ-1.18A(c)2ii/right-deck")
+def test_right_decks(fresh: ShufflerBench, check: Check) -> None:
+    refused = 0
+    for decks, jokers in RIGHT:
+        set_to(fresh, decks, jokers)
+        check.stimulus("right cards", decks=decks, jokers=jokers)
+        cards = deck(decks, jokers)
+        ready = fresh.shuffle(cards)["state"] == "ready"
+        fresh.press("hand")
+        fresh.advance(3000)
+        truth = fresh.truth()
+        refused += not (ready and dealt(truth) == 5 and truth["rack"] == len(cards) - 5)
+    check.measure("right_decks_refused", refused)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        pytest.param(FOREIGN_BACK, marks=rule("HOUSE-foreign-back"), id="foreign-back"),
+        pytest.param(BOXED, marks=rule("HOUSE-boxed-card"), id="boxed-card"),
+    ],
+)
+def test_card_with_another_back_or_turned_over(fresh: ShufflerBench, check: Check, mark: int) -> None:
+    cards_dealt = 0
+    for place in TOP_MIDDLE_BOTTOM:
+        afresh(fresh)
+        cards = DECK[:place] + bytes([DECK[place] | mark]) + DECK[place + 1 :]
+        check.stimulus("one card", place=place)
+        out, right = released(fresh, cards)
+        cards_dealt += out
+        words = {FOREIGN_BACK: "foreign back", BOXED: "boxed card"}[mark]
+        check.expect("called right", right, 0)
+        check.expect("named", words in fresh.status()["message"], True)
+    check.measure("cards_dealt", cards_dealt)

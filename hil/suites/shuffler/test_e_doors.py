@@ -1,0 +1,130 @@
+"""13:69E-1.28X(e): a door opened while cards are shuffled is detected, and halts dealing at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pitbench_hil.check import Check
+from pitbench_hil.marks import rule
+from pitbench_hil.shuffler import ShufflerBench
+from pitbench_hil.shuffler_moves import (
+    DEAL_MOMENTS,
+    DOORS,
+    SHUFFLE_STEPS,
+    WAIT_MS,
+    afresh,
+    dealt,
+    events,
+    last_event,
+    moved,
+    press_all,
+    to_continuous,
+    to_moment,
+    to_ready,
+    to_step,
+)
+
+CLAUSE = "NJ-1.28X(e)"
+# A card put into its slot is between two cards only if another one comes.
+CARDS_BEFORE: dict[str, tuple[int, ...]] = {"loading": (0,), "between-cards": (0, 1, 3)}
+FIRST_MIDDLE_LAST = (0, 2, 4)
+SHORT_MS, MOMENTS = 100, range(0, 240, 20)
+NEVER_MS = 10_000
+LICENCE = {"what": "entry", "who": "A. Dealer", "licence": "1234", "reason": "dealing"}
+
+
+def open_door(bench: ShufflerBench, check: Check, which: str, **where: Any) -> dict[str, Any]:
+    """Open it, measure how long the device takes to tell, and return the plant's truth at the opening."""
+    last = last_event(bench)
+    check.stimulus("door opened", which=which, **where)
+    since = bench.do("door", which=which, open=True)["now"]
+    truth = bench.truth()
+    bench.advance(100)
+    told = events(bench, last)
+    behind = [number for number, event in enumerate(told) if event[2] == DOORS[which]]
+    ms = told[behind[0]][1] - since if behind else NEVER_MS
+    check.measure("detected_after", ms, unit="ms", uncertainty=0.0)  # both by the device's own clock
+    check.measure("events_before_it", behind[0] if behind else len(told), unit="events")
+    return truth
+
+
+def unnoticed(bench: ShufflerBench, which: str) -> int:
+    """1 unless status, light, display and log tell of the door."""
+    status = bench.status()
+    logged = DOORS[which] in bench.logged()
+    shown = DOORS[which] in status["standing"] and status["light"] == "red"
+    return 0 if shown and logged else 1
+
+
+@pytest.mark.parametrize(
+    "step", [pytest.param(step, marks=rule(f"{CLAUSE}/shuffling/{step}")) for step in ("loading", *SHUFFLE_STEPS)]
+)
+def test_opened_while_shuffling(fresh: ShufflerBench, check: Check, step: str) -> None:
+    undetected = 0
+    for which in DOORS:
+        for cards_before in CARDS_BEFORE.get(step, FIRST_MIDDLE_LAST):
+            afresh(fresh)
+            to_step(fresh, step, cards_before)
+            open_door(fresh, check, which, step=step, cards_before=cards_before)
+            undetected += unnoticed(fresh, which)
+    check.measure("undetected", undetected)
+
+
+@rule(f"{CLAUSE}/short-opening")
+def test_short_opening(fresh: ShufflerBench, check: Check) -> None:
+    undetected = openings = 0
+    for which in DOORS:
+        for moment in MOMENTS:
+            afresh(fresh)
+            to_step(fresh, "feeding", 1)
+            fresh.advance(moment)
+            check.stimulus("opened and closed", which=which, within_ms=SHORT_MS, moment_ms=moment)
+            fresh.door(which, is_open=True)
+            fresh.advance(SHORT_MS)
+            fresh.door(which, is_open=False)
+            openings += 1
+            undetected += unnoticed(fresh, which)
+    check.measure("undetected", undetected)
+    check.measure("openings", openings)
+
+
+@pytest.mark.parametrize(
+    "moment", [pytest.param(moment, marks=rule(f"{CLAUSE}/dealing/{moment}")) for moment in DEAL_MOMENTS]
+)
+def test_opened_while_dealing(fresh: ShufflerBench, check: Check, moment: str) -> None:
+    left = 0
+    for which, reach, mode in (("service", to_ready, "plain"), ("shroud", to_continuous, "continuous")):
+        afresh(fresh)
+        reach(fresh)
+        to_moment(fresh, moment)
+        before = open_door(fresh, check, which, moment=moment, mode=mode)
+        fresh.advance(WAIT_MS)
+        left += dealt(fresh.truth()) - dealt(before)
+        check.expect("told", unnoticed(fresh, which), 0)
+        if moment == "card-in-exit":
+            check.expect("the card in the exit stays there", fresh.truth()["exit"], 1)
+    check.measure("cards_after_opening", left)
+
+
+@rule(f"{CLAUSE}/stays-halted")
+def test_stays_halted_while_the_door_is_open(bench: ShufflerBench, check: Check) -> None:
+    bench.commission()
+    to_ready(bench)
+    to_moment(bench, "card-in-exit")
+    check.stimulus("service door opened in a deal, and left open")
+    bench.door("service", is_open=True)
+    before = bench.truth()
+    for start in ("as it stands", "after a power cut"):
+        check.stimulus("every button, the key and every role", when=start)
+        bench.do("key", turned=True)
+        bench.press("clear")
+        press_all(bench)
+        for role in ("attendant", "technician", "regulator"):
+            bench.prove("service", role, f"entry|{' '.join(list(LICENCE.values())[1:])}", **LICENCE)
+        bench.cut()
+        bench.power_on()
+        bench.advance(WAIT_MS)
+    press_all(bench)
+    check.measure("cards_moved", moved(before, bench.truth()))
+    check.expect("standing", "service_door" in bench.status()["standing"], True)
