@@ -10,7 +10,7 @@ class Ops(load("link.service").Proven):
     ARGS = """
 history: role=:str proof=:str|:empty
 configure: role=:str set=:dict proof=:str|:empty
-receipt: who=:str seal=:str place=:str cards=:str
+receipt: who=:str|:empty seal=:str|:empty place=:str|:empty cards=:str|:empty
 """
 
     # 13:69E-1.28X(c)2. The running game is in it once it is over; no card ever is.
