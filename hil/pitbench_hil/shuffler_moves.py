@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
+
+from pitbench.errors import BeyondRig
+from pitbench.targets import Board
 
 from pitbench_hil.shuffler import DECK, STEP_MS, ShufflerBench, Unreached
 
@@ -17,7 +21,22 @@ BUTTONS = ("start", "deal", "hand", "unload")
 PLACES = ("hopper", "gate", "rack", "exit", "taken")
 LOOK_MS = 5
 WAIT_MS = 10_000
+CARD_AT_LEAST_MS = 120  # fed, and put into its slot
+START_AT_MS, NOON = 5000, 1_800_000_000
 Act = Callable[[ShufflerBench], object]
+
+
+@contextmanager
+def standing_clock(board: Board) -> Iterator[None]:
+    """Starts in here begin at one time, and time passes by `advance` alone: how late the PC is changes nothing.
+
+    Where the rig can't tell the board so at its start, the clock runs.
+    """
+    with suppress(BeyondRig):
+        board.rig.clock_at_start(START_AT_MS, NOON)
+    yield
+    with suppress(BeyondRig):
+        board.rig.clock_at_start(None)
 
 
 def afresh(bench: ShufflerBench) -> None:
@@ -146,6 +165,7 @@ def to_step(bench: ShufflerBench, step: str, cards_before: int) -> None:
     bench.do("press", button="start")
     if step == "loading":
         return
+    bench.advance(CARD_AT_LEAST_MS * cards_before)
     before = bench.truth()
 
     def is_there(truth: dict[str, Any]) -> bool:

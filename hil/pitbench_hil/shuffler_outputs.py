@@ -19,7 +19,6 @@ from pitbench_hil.shuffler_moves import Act
 
 STEP_MS = 50
 UNLOAD_STEP_MS = 1000
-CLOCK_MS, NOON = 5000, 1_800_000_000
 RECEIPT = {"who": "C. Dealer", "seal": "S-1", "place": "Pit 1", "cards": "paper"}
 ROLES = ("attendant", "technician", "regulator")
 _NOTHING = 0.0
@@ -98,14 +97,12 @@ class Listener:
 
 
 def play(bench: ShufflerBench, cards: bytes, words: str, *, unload: bool = True) -> Told:
-    """One game, the same in all but the cards' order and the raw words. Raises Unreached."""
+    """One game on a clock that stands, the same in all but the cards' order and the raw words. Raises Unreached."""
     rig = bench.board.rig
-    rig.clock_at_start(CLOCK_MS, NOON)
     rig.entropy_at_start("fixed", words)
     try:
         bench.board.start_over()
     finally:
-        rig.clock_at_start(None)
         rig.entropy_at_start("board")
     bench.start()
     bench.commission(*ROLES)

@@ -26,43 +26,42 @@ def missing(found: list[Any], wanted: list[Any]) -> int:
 
 @pytest.mark.parametrize("state", STATES)
 @rule(SENSED)
-def test_shroud_open(fresh: ShufflerBench, check: Check, state: str) -> None:
-    fresh.start()
-    STATES[state](fresh)
+def test_shroud_open(still: ShufflerBench, check: Check, state: str) -> None:
+    STATES[state](still)
     check.stimulus("shroud opened; then every button, with the key and without", state=state)
-    fresh.door("shroud", is_open=True)
-    before = fresh.truth()
-    fresh.advance(WAIT_MS)
-    press_all(fresh)
-    fresh.do("key", turned=True)
-    fresh.press("clear")
-    press_all(fresh)
-    check.measure("cards_moved", moved(before, fresh.truth()))
-    check.expect("told", "shroud" in fresh.status()["standing"], True)
+    still.door("shroud", is_open=True)
+    before = still.truth()
+    still.advance(WAIT_MS)
+    press_all(still)
+    still.do("key", turned=True)
+    still.press("clear")
+    press_all(still)
+    check.measure("cards_moved", moved(before, still.truth()))
+    check.expect("told", "shroud" in still.status()["standing"], True)
 
 
 @pytest.mark.parametrize("which", DOORS)
 @rule(OPENINGS, LOGGED)
-def test_each_opening(fresh: ShufflerBench, check: Check, which: str) -> None:
+def test_each_opening(still: ShufflerBench, check: Check, which: str) -> None:
     name = DOORS[which]
     unnoticed = lost = 0
     for state, reach in STATES.items():
-        afresh(fresh)
-        reach(fresh)
-        before = told_of(fresh, name)
+        afresh(still)
+        reach(still)
+        before = told_of(still, name)
         check.stimulus("opened and closed, twice; power cut at once", which=which, state=state)
         for _ in range(2):
-            fresh.door(which, is_open=True)
-            status = fresh.status()
+            still.door(which, is_open=True)
+            status = still.status()
             unnoticed += name not in status["standing"] or status["light"] != "red"
-            fresh.door(which, is_open=False)
-        fresh.cut()
-        fresh.power_on()
-        told = told_of(fresh, name)[len(before) :]
+            still.door(which, is_open=False)
+        still.cut()
+        still.power_on()
+        told = told_of(still, name)[len(before) :]
         wanted = [(name, state), (f"{name}_closed", "error"), (name, "error"), (f"{name}_closed", "error")]
         unnoticed += missing(told, [wanted[0], wanted[2]])
         lost += missing(told, wanted)
-        status = fresh.status()
+        status = still.status()
         check.expect(f"{state}: still told after the cut", name in status["standing"], True)
     check.measure("unnoticed", unnoticed, rule=OPENINGS)
     check.measure("missing_entries", lost, rule=LOGGED)

@@ -16,12 +16,12 @@ OTHER = bytes(card * 23 % 52 for card in reversed(DECK))
 
 
 @rule(*(f"{CLAUSE}/no-information/{phase}" for phase in PHASES), f"{CLAUSE}/no-login-opens-the-running-game")
-def test_output_does_not_depend_on_the_order_that_went_in(fresh: ShufflerBench, check: Check) -> None:
+def test_output_does_not_depend_on_the_order_that_went_in(still: ShufflerBench, check: Check) -> None:
     runs = []
     for cards in (DECK, OTHER):
         check.stimulus("a game with the same raw words, clock and buttons", cards=cards.hex())
-        runs.append(play(fresh, cards, "words"))
-        check.expect("unloaded", (fresh.status()["state"], fresh.truth()["rack"]), ("idle", 0))
+        runs.append(play(still, cards, "words"))
+        check.expect("unloaded", (still.status()["state"], still.truth()["rack"]), ("idle", 0))
     one, other = runs
     for phase in PHASES:
         name = f"{CLAUSE}/no-information/{phase}"
@@ -38,11 +38,11 @@ def test_output_does_not_depend_on_the_order_that_went_in(fresh: ShufflerBench, 
 
 
 @rule(f"{CLAUSE}/no-places")
-def test_output_does_not_depend_on_the_places_that_were_drawn(fresh: ShufflerBench, check: Check) -> None:
+def test_output_does_not_depend_on_the_places_that_were_drawn(still: ShufflerBench, check: Check) -> None:
     runs = []
     for words in ("some", "others"):
         check.stimulus("a game with the same deck and other raw words", words=words)
-        runs.append(play(fresh, DECK, words, unload=False))
+        runs.append(play(still, DECK, words, unload=False))
     unlike = outputs = 0
     for op in OPS:
         one, other = (run.sequence(op, PLAYED) for run in runs)

@@ -40,30 +40,30 @@ def set_to(bench: ShufflerBench, decks: int, jokers: int) -> None:
 
 
 @pytest.mark.parametrize("part", [pytest.param(part, marks=rule(f"{WRONG}/{part}")) for part in WRONG_DECKS])
-def test_wrong_deck(fresh: ShufflerBench, check: Check, part: str) -> None:
+def test_wrong_deck(still: ShufflerBench, check: Check, part: str) -> None:
     cards_dealt = called_right = 0
     for jokers, cards in WRONG_DECKS[part]:
-        set_to(fresh, 1, jokers)
+        set_to(still, 1, jokers)
         check.stimulus("a wrong deck", jokers_set=jokers, cards=cards.hex())
-        out, right = released(fresh, cards)
+        out, right = released(still, cards)
         cards_dealt += out
         called_right += right
-        check.note("the device says", message=fresh.status()["message"])
+        check.note("the device says", message=still.status()["message"])
     check.measure("cards_dealt", cards_dealt)
     check.measure("called_right", called_right)
 
 
 @rule("NJ-1.18A(c)2ii/right-deck")
-def test_right_decks(fresh: ShufflerBench, check: Check) -> None:
+def test_right_decks(still: ShufflerBench, check: Check) -> None:
     refused = 0
     for decks, jokers in RIGHT:
-        set_to(fresh, decks, jokers)
+        set_to(still, decks, jokers)
         check.stimulus("right cards", decks=decks, jokers=jokers)
         cards = deck(decks, jokers)
-        ready = fresh.shuffle(cards)["state"] == "ready"
-        fresh.press("hand")
-        fresh.advance(3000)
-        truth = fresh.truth()
+        ready = still.shuffle(cards)["state"] == "ready"
+        still.press("hand")
+        still.advance(3000)
+        truth = still.truth()
         refused += not (ready and dealt(truth) == 5 and truth["rack"] == len(cards) - 5)
     check.measure("right_decks_refused", refused)
 
@@ -75,15 +75,15 @@ def test_right_decks(fresh: ShufflerBench, check: Check) -> None:
         pytest.param(BOXED, marks=rule("HOUSE-boxed-card"), id="boxed-card"),
     ],
 )
-def test_card_with_another_back_or_turned_over(fresh: ShufflerBench, check: Check, mark: int) -> None:
+def test_card_with_another_back_or_turned_over(still: ShufflerBench, check: Check, mark: int) -> None:
     cards_dealt = 0
     for place in TOP_MIDDLE_BOTTOM:
-        afresh(fresh)
+        afresh(still)
         cards = DECK[:place] + bytes([DECK[place] | mark]) + DECK[place + 1 :]
         check.stimulus("one card", place=place)
-        out, right = released(fresh, cards)
+        out, right = released(still, cards)
         cards_dealt += out
         words = {FOREIGN_BACK: "foreign back", BOXED: "boxed card"}[mark]
         check.expect("called right", right, 0)
-        check.expect("named", words in fresh.status()["message"], True)
+        check.expect("named", words in still.status()["message"], True)
     check.measure("cards_dealt", cards_dealt)

@@ -31,13 +31,13 @@ strolls = st.lists(st.one_of(steps, st.sampled_from(sorted(PIECES)).map(PIECES._
 
 @pytest.mark.parametrize("piece", PIECES)
 @rule(RULE)
-def test_orders_that_matter(fresh: ShufflerBench, check: Check, piece: str) -> None:
+def test_orders_that_matter(still: ShufflerBench, check: Check, piece: str) -> None:
     check.stimulus("twice in a row", steps=PIECES[piece])
-    hold(fresh, check, PIECES[piece] * 2)
+    hold(still, check, PIECES[piece] * 2)
 
 
 @rule(RULE)
-def test_any_order_of_events(fresh: ShufflerBench, check: Check) -> None:
+def test_any_order_of_events(still: ShufflerBench, check: Check) -> None:
     @seed(7)
     @settings(
         max_examples=WALKS,
@@ -48,7 +48,7 @@ def test_any_order_of_events(fresh: ShufflerBench, check: Check) -> None:
     )
     @given(strolls)
     def every(stroll: list[list[str]]) -> None:
-        hold(fresh, check, [step for steps in stroll for step in steps])
+        hold(still, check, [step for steps in stroll for step in steps])
 
     check.note("random walks", walks=WALKS, stimuli=sorted(STIMULI))
     every()

@@ -49,15 +49,14 @@ def receipt(bench: ShufflerBench, **other: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("part", [pytest.param(part, marks=rule(f"{NAMES}/{part}")) for part in CASES])
-def test_wrong_cards_are_named(fresh: ShufflerBench, check: Check, part: str) -> None:
+def test_wrong_cards_are_named(still: ShufflerBench, check: Check, part: str) -> None:
     decks, cards = CASES[part]
-    fresh.start()
     if decks > 1:
-        fresh.commission("technician")
-        fresh.configure(decks=decks)
+        still.commission("technician")
+        still.configure(decks=decks)
     check.stimulus("a wrong deck", cards=cards.hex())
-    fresh.shuffle(cards)
-    said = {"message": str(fresh.status()["message"]), "receipt": str(receipt(fresh).get("result"))}
+    still.shuffle(cards)
+    said = {"message": str(still.status()["message"]), "receipt": str(receipt(still).get("result"))}
     check.note("the device says", **said)
     unnamed = wrongly = 0
     for where, text in said.items():
@@ -91,53 +90,53 @@ def maker(bench: ShufflerBench) -> dict[str, Any]:
 
 @pytest.mark.parametrize("cards", [DECK, without(DECK, 7)], ids=["passed", "failed"])
 @rule(INSPECTION)
-def test_receipt_of_an_inspection(bench: ShufflerBench, check: Check, cards: bytes) -> None:
-    bench.do("calendar", set=NOON)
+def test_receipt_of_an_inspection(still: ShufflerBench, check: Check, cards: bytes) -> None:
+    still.do("calendar", set=NOON)
     check.stimulus("cards inspected", cards=len(cards))
-    bench.shuffle(cards)
+    still.shuffle(cards)
     counted = {"game": "blackjack", "decks": 1, "total": len(cards)}
-    made = receipt(bench)
-    took = bench.status()["calendar"] - made.pop("when", 0)
+    made = receipt(still)
+    took = still.status()["calendar"] - made.pop("when", 0)
     check.expect("inspected within half a minute before now", 0 <= took < 30, True)
     result = made.pop("result", "")
     check.expect("result", result == "passed", cards == DECK)
     check.expect("missing", dict(named(result, "Missing")), dict(faults(cards, DECK)[0]))
-    judge(check, made, {**maker(bench), **counted, **GIVEN})
+    judge(check, made, {**maker(still), **counted, **GIVEN})
     for name in GIVEN:
-        refused = receipt(bench, **{name: ""})
+        refused = receipt(still, **{name: ""})
         check.expect(f"without {name}: refused by that name", name in refused.get("refused", ""), True)
 
 
 @rule(SHUFFLING)
-def test_receipt_of_a_shuffle(bench: ShufflerBench, check: Check) -> None:
-    bench.do("calendar", set=NOON)
-    bench.shuffle()
-    made = receipt(bench)
-    at = [entry[3] for entry in bench.log() if entry[4] == "shuffled"]
-    judge(check, made, {**maker(bench), "total": 52, "decks": 1, "when": at[-1], "who": GIVEN["who"], "shuffled": True})
+def test_receipt_of_a_shuffle(still: ShufflerBench, check: Check) -> None:
+    still.do("calendar", set=NOON)
+    still.shuffle()
+    made = receipt(still)
+    at = [entry[3] for entry in still.log() if entry[4] == "shuffled"]
+    judge(check, made, {**maker(still), "total": 52, "decks": 1, "when": at[-1], "who": GIVEN["who"], "shuffled": True})
 
 
 @rule(SHUFFLING)
-def test_receipt_with_an_unknown_date(bench: ShufflerBench, check: Check) -> None:
+def test_receipt_with_an_unknown_date(still: ShufflerBench, check: Check) -> None:
     check.stimulus("calendar unknown")
-    bench.do("calendar", set=None)
-    bench.shuffle()
-    judge(check, receipt(bench), {**maker(bench), "total": 52, "decks": 1, "when": None, "shuffled": True})
+    still.do("calendar", set=None)
+    still.shuffle()
+    judge(check, receipt(still), {**maker(still), "total": 52, "decks": 1, "when": None, "shuffled": True})
 
 
 @rule(SHUFFLING)
-def test_no_receipt_of_a_shuffle_that_did_not_end(bench: ShufflerBench, check: Check) -> None:
+def test_no_receipt_of_a_shuffle_that_did_not_end(still: ShufflerBench, check: Check) -> None:
     """Also not the one of the deck before."""
-    bench.game()
+    still.game()
     check.stimulus("door opened in the next shuffle")
-    STATES["shuffling"](bench)
-    bench.door("shroud", is_open=True)
-    check.expect("aborted in a shuffle", "refused" in receipt(bench), True)
-    bench.board.start_over()
-    bench.start()
-    bench.shuffle()
-    bench.door("shroud", is_open=True)
-    check.expect("aborted afterwards: not called shuffled", bool(receipt(bench).get("shuffled")), False)
-    afresh(bench)
-    bench.shuffle()
-    judge(check, receipt(bench), {**maker(bench), "total": 52, "shuffled": True})
+    STATES["shuffling"](still)
+    still.door("shroud", is_open=True)
+    check.expect("aborted in a shuffle", "refused" in receipt(still), True)
+    still.board.start_over()
+    still.start()
+    still.shuffle()
+    still.door("shroud", is_open=True)
+    check.expect("aborted afterwards: not called shuffled", bool(receipt(still).get("shuffled")), False)
+    afresh(still)
+    still.shuffle()
+    judge(check, receipt(still), {**maker(still), "total": 52, "shuffled": True})

@@ -60,31 +60,31 @@ def unnoticed(bench: ShufflerBench, which: str) -> int:
 @pytest.mark.parametrize(
     "step", [pytest.param(step, marks=rule(f"{CLAUSE}/shuffling/{step}")) for step in ("loading", *SHUFFLE_STEPS)]
 )
-def test_opened_while_shuffling(fresh: ShufflerBench, check: Check, step: str) -> None:
+def test_opened_while_shuffling(still: ShufflerBench, check: Check, step: str) -> None:
     undetected = 0
     for which in DOORS:
         for cards_before in CARDS_BEFORE.get(step, FIRST_MIDDLE_LAST):
-            afresh(fresh)
-            to_step(fresh, step, cards_before)
-            open_door(fresh, check, which, step=step, cards_before=cards_before)
-            undetected += unnoticed(fresh, which)
+            afresh(still)
+            to_step(still, step, cards_before)
+            open_door(still, check, which, step=step, cards_before=cards_before)
+            undetected += unnoticed(still, which)
     check.measure("undetected", undetected)
 
 
 @rule(f"{CLAUSE}/short-opening")
-def test_short_opening(fresh: ShufflerBench, check: Check) -> None:
+def test_short_opening(still: ShufflerBench, check: Check) -> None:
     undetected = openings = 0
     for which in DOORS:
         for moment in MOMENTS:
-            afresh(fresh)
-            to_step(fresh, "feeding", 1)
-            fresh.advance(moment)
+            afresh(still)
+            to_step(still, "feeding", 1)
+            still.advance(moment)
             check.stimulus("opened and closed", which=which, within_ms=SHORT_MS, moment_ms=moment)
-            fresh.door(which, is_open=True)
-            fresh.advance(SHORT_MS)
-            fresh.door(which, is_open=False)
+            still.door(which, is_open=True)
+            still.advance(SHORT_MS)
+            still.door(which, is_open=False)
             openings += 1
-            undetected += unnoticed(fresh, which)
+            undetected += unnoticed(still, which)
     check.measure("undetected", undetected)
     check.measure("openings", openings)
 
@@ -92,39 +92,39 @@ def test_short_opening(fresh: ShufflerBench, check: Check) -> None:
 @pytest.mark.parametrize(
     "moment", [pytest.param(moment, marks=rule(f"{CLAUSE}/dealing/{moment}")) for moment in DEAL_MOMENTS]
 )
-def test_opened_while_dealing(fresh: ShufflerBench, check: Check, moment: str) -> None:
+def test_opened_while_dealing(still: ShufflerBench, check: Check, moment: str) -> None:
     left = 0
     for which, reach, mode in (("service", to_ready, "plain"), ("shroud", to_continuous, "continuous")):
-        afresh(fresh)
-        reach(fresh)
-        to_moment(fresh, moment)
-        before = open_door(fresh, check, which, moment=moment, mode=mode)
-        fresh.advance(WAIT_MS)
-        left += dealt(fresh.truth()) - dealt(before)
-        check.expect("told", unnoticed(fresh, which), 0)
+        afresh(still)
+        reach(still)
+        to_moment(still, moment)
+        before = open_door(still, check, which, moment=moment, mode=mode)
+        still.advance(WAIT_MS)
+        left += dealt(still.truth()) - dealt(before)
+        check.expect("told", unnoticed(still, which), 0)
         if moment == "card-in-exit":
-            check.expect("the card in the exit stays there", fresh.truth()["exit"], 1)
+            check.expect("the card in the exit stays there", still.truth()["exit"], 1)
     check.measure("cards_after_opening", left)
 
 
 @rule(f"{CLAUSE}/stays-halted")
-def test_stays_halted_while_the_door_is_open(bench: ShufflerBench, check: Check) -> None:
-    bench.commission()
-    to_ready(bench)
-    to_moment(bench, "card-in-exit")
+def test_stays_halted_while_the_door_is_open(still: ShufflerBench, check: Check) -> None:
+    still.commission()
+    to_ready(still)
+    to_moment(still, "card-in-exit")
     check.stimulus("service door opened in a deal, and left open")
-    bench.door("service", is_open=True)
-    before = bench.truth()
+    still.door("service", is_open=True)
+    before = still.truth()
     for start in ("as it stands", "after a power cut"):
         check.stimulus("every button, the key and every role", when=start)
-        bench.do("key", turned=True)
-        bench.press("clear")
-        press_all(bench)
+        still.do("key", turned=True)
+        still.press("clear")
+        press_all(still)
         for role in ("attendant", "technician", "regulator"):
-            bench.prove("service", role, f"entry|{' '.join(list(LICENCE.values())[1:])}", **LICENCE)
-        bench.cut()
-        bench.power_on()
-        bench.advance(WAIT_MS)
-    press_all(bench)
-    check.measure("cards_moved", moved(before, bench.truth()))
-    check.expect("standing", "service_door" in bench.status()["standing"], True)
+            still.prove("service", role, f"entry|{' '.join(list(LICENCE.values())[1:])}", **LICENCE)
+        still.cut()
+        still.power_on()
+        still.advance(WAIT_MS)
+    press_all(still)
+    check.measure("cards_moved", moved(before, still.truth()))
+    check.expect("standing", "service_door" in still.status()["standing"], True)

@@ -30,54 +30,54 @@ def dealt_now(bench: ShufflerBench) -> int:
 @pytest.mark.parametrize(
     "state", [pytest.param(state, marks=rule(f"{RESHUFFLE}/{state}")) for state in ("shuffling", "ready")]
 )
-def test_whole_reshuffle(fresh: ShufflerBench, check: Check, state: str) -> None:
+def test_whole_reshuffle(still: ShufflerBench, check: Check, state: str) -> None:
     too_early = 0
     for which in DOORS:
-        afresh(fresh)
-        fresh.load(DECK)
-        fresh.press("start")
+        afresh(still)
+        still.load(DECK)
+        still.press("start")
         if state == "ready":
-            fresh.until("ready", within=30_000)
+            still.until("ready", within=30_000)
         else:
-            fresh.advance(3000)
+            still.advance(3000)
         check.stimulus("opened and closed, cleared with the key", which=which, state=state)
-        opened_and_closed(fresh, which)
-        fresh.clear()
-        too_early += dealt_now(fresh)
-        fresh.press("start")
-        fresh.advance(10_000)
-        too_early += dealt_now(fresh)
-        check.expect("asks to unload", "unload" in fresh.status()["message"], True)
+        opened_and_closed(still, which)
+        still.clear()
+        too_early += dealt_now(still)
+        still.press("start")
+        still.advance(10_000)
+        too_early += dealt_now(still)
+        check.expect("asks to unload", "unload" in still.status()["message"], True)
         with check.duty("serves again once it is unloaded", Unreached):
-            fresh.unload()
-            rest = fresh.truth()
+            still.unload()
+            rest = still.truth()
             check.expect("all came out", (rest["rack"], rest["gate"], rest["exit"]), (0, 0, 0))
-            fresh.load(DECK[: 52 - rest["hopper"]])
-            fresh.press("start")
-            fresh.until("ready", "error", within=30_000, step=1000)
+            still.load(DECK[: 52 - rest["hopper"]])
+            still.press("start")
+            still.until("ready", "error", within=30_000, step=1000)
     check.measure("dealt_before_reshuffle", too_early)
 
 
 @rule(RESUME)
-def test_nothing_without_the_key(fresh: ShufflerBench, check: Check) -> None:
+def test_nothing_without_the_key(still: ShufflerBench, check: Check) -> None:
     without = 0
     for which in DOORS:
-        afresh(fresh)
-        STATES["dealing"](fresh)
-        fresh.advance(300)
+        afresh(still)
+        STATES["dealing"](still)
+        still.advance(300)
         check.stimulus("opened and closed in a deal", which=which)
-        fresh.door(which, is_open=True)
-        before = dealt(fresh.truth())
-        fresh.door(which, is_open=False)
-        fresh.advance(MINUTE_MS)
-        press_all(fresh)
-        fresh.clear(key=False)
-        press_all(fresh)
-        fresh.cut()
-        fresh.power_on()
-        fresh.advance(3000)
-        press_all(fresh)
-        without += dealt(fresh.truth()) - before
-        fresh.clear()
-        check.expect("at rest once cleared with the key", fresh.status()["standing"], [])
+        still.door(which, is_open=True)
+        before = dealt(still.truth())
+        still.door(which, is_open=False)
+        still.advance(MINUTE_MS)
+        press_all(still)
+        still.clear(key=False)
+        press_all(still)
+        still.cut()
+        still.power_on()
+        still.advance(3000)
+        press_all(still)
+        without += dealt(still.truth()) - before
+        still.clear()
+        check.expect("at rest once cleared with the key", still.status()["standing"], [])
     check.measure("cards_before_authority", without)

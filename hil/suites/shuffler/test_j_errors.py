@@ -67,23 +67,23 @@ def of_each() -> list[object]:
 
 
 @pytest.mark.parametrize("error", of_each())
-def test_error(fresh: ShufflerBench, check: Check, error: Error) -> None:
+def test_error(still: ShufflerBench, check: Check, error: Error) -> None:
     undetected = cards = unshown = unnamed = without = 0
     for way in error.ways:
         check.stimulus(error.name, way=way)
-        undetected += not raised(fresh, error, way)
-        status, before = fresh.status(), fresh.truth()
+        undetected += not raised(still, error, way)
+        status, before = still.status(), still.truth()
         unshown += not shown(status, error)
         unnamed += not named(status, error)
         check.note("the device says", message=status["message"], light=status["light"], standing=status["standing"])
         if error.stops:
-            fresh.advance(WAIT_MS)
-            press_all(fresh)
-            cards += moved(before, fresh.truth())
-        unshown += not shown(fresh.status(), error)
-        error.end(fresh)
-        fresh.clear()
-        status = fresh.status()
+            still.advance(WAIT_MS)
+            press_all(still)
+            cards += moved(before, still.truth())
+        unshown += not shown(still.status(), error)
+        error.end(still)
+        still.clear()
+        status = still.status()
         without += status["light"] == "red"
         check.expect(f"{way}: cleared", status["standing"], [])
     if error.stops:
@@ -95,26 +95,25 @@ def test_error(fresh: ShufflerBench, check: Check, error: Error) -> None:
 
 
 @rule(f"{CLAUSE}/messages-differ", f"{CLAUSE}/kept-over-a-restart")
-def test_each_in_turn(fresh: ShufflerBench, check: Check) -> None:
+def test_each_in_turn(still: ShufflerBench, check: Check) -> None:
     """One way of each: its message; a restart with its cause there, and one with its cause gone, not cleared."""
-    fresh.start()
-    messages = [fresh.status()["message"]]
+    messages = [still.status()["message"]]
     cards = forgotten = 0
     for error in ERRORS:
         if not error.condition and error.stops:
             continue
         way = next(iter(error.ways))
         check.stimulus(error.name, way=way)
-        raised(fresh, error, way)
-        messages.append(fresh.status()["message"])
+        raised(still, error, way)
+        messages.append(still.status()["message"])
         if not error.stops:
             continue
-        before = fresh.truth()
+        before = still.truth()
         for act in (restart, restart) if error.name == "memory-error" else (restart, error.end, restart):
-            act(fresh)
-            press_all(fresh, keys=(True,))
-            forgotten += not told(fresh.status(), error)
-        cards += moved_by_device(before, fresh.truth())
+            act(still)
+            press_all(still, keys=(True,))
+            forgotten += not told(still.status(), error)
+        cards += moved_by_device(before, still.truth())
     check.note("messages", messages=messages)
     check.measure("shared_messages", len(messages) - len(set(messages)), rule=f"{CLAUSE}/messages-differ")
     check.measure("cards_moved", cards, rule=f"{CLAUSE}/kept-over-a-restart")
@@ -127,25 +126,25 @@ def moved_by_device(before: dict[str, object], after: dict[str, object]) -> int:
 
 
 @rule(f"{CLAUSE}/cleared-one-by-one")
-def test_several_stand_together(fresh: ShufflerBench, check: Check) -> None:
+def test_several_stand_together(still: ShufflerBench, check: Check) -> None:
     cards = unshown = 0
     for order in [order for count in (2, 3) for order in permutations(CAUSES, count)]:
         check.stimulus("all at once, in a shuffle; then the causes go one by one", order=order)
-        afresh(fresh)
-        to_shuffling(fresh)
+        afresh(still)
+        to_shuffling(still)
         for name in CAUSES:
             if name in order:
-                CAUSES[name][0](fresh)
-        before = fresh.truth()
+                CAUSES[name][0](still)
+        before = still.truth()
         for name in order:
-            fresh.clear()
-            press_all(fresh, keys=(True,))
-            status = fresh.status()
+            still.clear()
+            press_all(still, keys=(True,))
+            status = still.status()
             unshown += status["light"] != "red" or status["state"] != "error"
-            CAUSES[name][1](fresh)
-        cards += moved_by_device(before, fresh.truth())
-        fresh.clear()
-        check.expect("cleared", fresh.status()["standing"], [])
+            CAUSES[name][1](still)
+        cards += moved_by_device(before, still.truth())
+        still.clear()
+        check.expect("cleared", still.status()["standing"], [])
     check.measure("cards_moved", cards)
     check.measure("unshown", unshown)
 

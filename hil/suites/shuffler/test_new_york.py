@@ -35,24 +35,23 @@ CASES: dict[str, tuple[Error, str, Error]] = {
 @pytest.mark.parametrize(
     "part", [pytest.param(part, marks=rule(*(f"{clause}/{part}" for clause in CLAUSES))) for part in CASES]
 )
-def test_signal(fresh: ShufflerBench, check: Check, part: str) -> None:
+def test_signal(still: ShufflerBench, check: Check, part: str) -> None:
     error, way, other = CASES[part]
-    fresh.start()
-    check.expect("light before", fresh.status()["light"], "green")
+    check.expect("light before", still.status()["light"], "green")
     check.stimulus("raised", error=error.name)
-    raised(fresh, error, way)
-    unshown = is_unshown(fresh, error)
+    raised(still, error, way)
+    unshown = is_unshown(still, error)
     check.stimulus("another beside it, whose cause goes again; clear pressed with the key", other=other.name)
-    other.ways["idle"](fresh)
-    unshown += fresh.status()["light"] != "red"
-    other.end(fresh)
-    fresh.clear()
-    fresh.advance(MINUTE_MS)
-    unshown += is_unshown(fresh, error)
+    other.ways["idle"](still)
+    unshown += still.status()["light"] != "red"
+    other.end(still)
+    still.clear()
+    still.advance(MINUTE_MS)
+    unshown += is_unshown(still, error)
     check.stimulus("cleared")
-    error.end(fresh)
-    fresh.clear()
-    status = fresh.status()
+    error.end(still)
+    still.clear()
+    status = still.status()
     check.expect("no signal any more", (status["light"] == "red", named(status, error)), (False, False))
     for clause in CLAUSES:
         check.measure("unshown", unshown, rule=f"{clause}/{part}")
