@@ -39,9 +39,7 @@ class Machine:
         self.events = Events()
         self.checking = None
         self.authenticating = None
-        self.authentic_at = self.now  # the boot block has just looked
         self.hours = 0
-        self.hour = self.now + _HOUR_MS
         self.after_reply = None  # what ends this run, once its reply is out
         module = load("device." + product.DEVICE.replace("-", "_"))
         self.sensors = rig.plant(boot, product.DEVICE, self.parts) if rig else pin_sensors(boot, self.parts, module)
@@ -49,7 +47,8 @@ class Machine:
         if rig:
             self.files = rig.files(plain, boot, self.sensors)
             self.clock = rig.clock(self.clock, self.sensors)
-        self.now = self.clock.now()
+        self.now = self.authentic_at = self.clock.now()  # the boot block has just looked
+        self.hour = self.now + _HOUR_MS
         self.store = Store(self.files, crc32)
         self.log = Log(self.files)
         # Before the device: names of states that the wire's table has are not stored again with the device's.
