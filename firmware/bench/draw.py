@@ -38,7 +38,7 @@ class _Chosen:
 class Ops(Operations):
     ARGS = """
 draw: decks=:int at?=:int step?=:int
-rescale: n=:int words=:str wide?=:bool
+rescale: n=:int words=:str
 words: n=:int
 """
 
