@@ -44,6 +44,10 @@ class Check:
         """Say something that decides nothing: a bound, a sample size, a limit of the rig."""
         self._record.add("note", text=text, data=data)
 
+    def picture(self, title: str, svg: str) -> None:
+        """Keep a picture of what was measured: a file of its own, which the report shows with the rule."""
+        self._record.picture(title, svg)
+
     def measure(
         self, name: str, value: Any, *, limit: Limit | None = None, unit: str = "", uncertainty: float | None = None,
         rule: str | None = None,

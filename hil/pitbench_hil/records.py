@@ -1,7 +1,7 @@
 """What one test recorded: a file of JSON lines under `records/`, and the facts that a verdict is made of.
 
-Kinds of line: start, identity, stimulus, measure, expect, note, skipped, broken, end. A record without its end line was
-interrupted; what stands in it counts.
+Kinds of line: start, identity, stimulus, measure, expect, note, picture, skipped, broken, end. A record without its
+end line was interrupted; what stands in it counts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pitbench_hil.catalogue import Limit
-from pitbench_hil.durable import Lines, read_lines
+from pitbench_hil.durable import Lines, read_lines, slug, write_whole
 from pitbench_hil.masking import mask_value
 from pitbench_hil.row_shapes import checked_rows
 from pitbench_hil.trace_file import TraceFile
@@ -44,6 +44,7 @@ class Record:
         self._lines = Lines(folder / "records" / f"{stem}.jsonl")
         self.trace = TraceFile(folder / "traces" / f"{stem}.jsonl")
         self._began = time.monotonic()
+        self._folder, self._stem = folder, stem
         self.add("start", wall=utc_now(), mono=self._began, trace=f"traces/{stem}.jsonl", **start)
 
     def add(self, kind: str, **values: Any) -> None:
@@ -61,6 +62,12 @@ class Record:
     def expect(self, expectation: Expectation, rule: str | None) -> None:
         """Append an expectation with the comparison made before masking."""
         self.add("expect", **asdict(expectation) | {"met": expectation.holds}, rule=rule)
+
+    def picture(self, title: str, svg: str) -> None:
+        """Write a picture into `plots/`, and append the row that names it. Raises EvidenceError."""
+        file = f"plots/{self._stem}-{slug(title)}.svg"
+        write_whole(self._folder / file, svg, sync=False)
+        self.add("picture", text=title, file=file)
 
     def facts(self, rule_id: str) -> Facts:
         """What stands recorded for one rule so far, the test taken as finished."""

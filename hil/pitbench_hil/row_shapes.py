@@ -23,6 +23,7 @@ _ROWS: Mapping[str, Shape] = {
     "identity": {"identity": dict, "rung": str, "pc": dict},
     "stimulus": {"text": str},
     "note": {"text": str},
+    "picture": {"text": str, "file": str},
     "measure": {"name": str, "value": _ANY, "unit": str, "uncertainty": _NUMBER},
     "expect": {"name": str, "observed": _ANY, "expected": _ANY, "met": bool},
     "skipped": {"why": str},
