@@ -99,11 +99,11 @@ def _catch_line(number: int, catch: Catch) -> str:
         if catch.caught_by
         else ""
     )
-    return f"{number:>3} {catch.rabbit.name}: {catch.outcome}{by} ({catch.seconds:.1f} s)"
+    return f"{number:>3} {catch.rabbit.name}: {catch.outcome}{by} ({catch.cost})"
 
 
 def _catch_dict(catch: Catch) -> dict[str, Any]:
     rabbit = catch.rabbit
     row = {"name": rabbit.name, "file": rabbit.file, "old": rabbit.old, "new": rabbit.new, "why": rabbit.why}
     found = {"violates": catch.violated, "verdicts": catch.verdicts, "caught_by": catch.caught_by}
-    return {**row, **found, "outcome": catch.outcome, "seconds": round(catch.seconds, 2)}
+    return {**row, **found, "outcome": catch.outcome, "needed": catch.needed, "seconds": round(catch.seconds, 2)}

@@ -104,7 +104,7 @@ def _teller(total: int) -> Callable[[Catch], None]:
         nonlocal told
         told += 1
         by = f" by {catch.caught_by[0]}" if catch.caught_by else ""
-        print(f"{told:3}/{total} {catch.rabbit.name}: {catch.outcome}{by} ({catch.seconds:.1f} s)", flush=True)
+        print(f"{told:3}/{total} {catch.rabbit.name}: {catch.outcome}{by} ({catch.cost})", flush=True)
 
     return tell
 
