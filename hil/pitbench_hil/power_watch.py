@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from pitbench.deadline import Deadline
 from pitbench.link import LinkTimeout
@@ -61,6 +62,19 @@ def watch_power(board: Board) -> None:
     if not isinstance(board.wire, WatchedPort):
         board.link.transport = WatchedPort(board.link.transport, board)  # type: ignore[assignment]
         board.wire = WatchedPort(board.wire, board)  # type: ignore[assignment]
+
+
+@contextmanager
+def until_power_goes(board: Board) -> Iterator[None]:
+    """Work that may end in a cut which the board asks for; afterwards the ports are as before."""
+    ports = board.link.transport, board.wire
+    watch_power(board)
+    try:
+        yield
+    except PowerGone:
+        board.rig.wait_off(Deadline(OFF_S, board.clock))
+    finally:
+        board.link.transport, board.wire = ports
 
 
 def interrupted(bench: AcceptorBench, work: Callable[[], None]) -> None:
