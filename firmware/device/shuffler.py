@@ -62,6 +62,7 @@ class Shuffler(CardPath, base.Device):
         "history": ("technician", "regulator"),
         "configure": ("technician",),
         "clear_memory": ("technician",),
+        "commission": ("technician",),
     }
 
     def __init__(self, record, verified, calendar, generator):

@@ -27,6 +27,7 @@ ADVANCE_MAX_MS = 10_000
 LOADED_AT_ONCE = 90
 # Bytes of orders or words that one line can carry.
 DRAWN_AT_ONCE = 640
+TECHNICIAN = "technician"
 SECRETS = {"attendant": "a0" * 16, "technician": "b1" * 16, "regulator": "c2" * 16}
 
 
@@ -196,16 +197,27 @@ class ShufflerBench:
     # -- proof of a role -------------------------------------------------------------------------
 
     def commission(self, *roles: str) -> None:
-        """Give roles their secrets: all three unless named."""
+        """Give roles of a new board their secrets: the technician, and those it lets in (all unless named)."""
+        self.do("commission", role=TECHNICIAN, secret=SECRETS[TECHNICIAN])
         for role in roles or SECRETS:
-            self.do("commission", role=role, secret=SECRETS[role])
+            if role != TECHNICIAN:
+                self.let_in(role)
+
+    def let_in(self, role: str, by: str = TECHNICIAN, secret: str | None = None) -> dict[str, Any]:
+        """Give a role its secret, by the authority of another. Raises LinkError."""
+        theirs = SECRETS.get(role, "d3" * 16)
+        proof = self.proof(by, f"commission|{role}|{theirs}", secret)
+        return self.do("commission", role=role, secret=theirs, by=by, proof=proof)
+
+    def proof(self, role: str, asked: str, secret: str | None = None) -> str:
+        """The proof of a role for one request, over a new challenge."""
+        nonce = self.do("challenge")["nonce"]
+        key = bytes.fromhex(secret or SECRETS[role])
+        return hmac.new(key, f"{nonce}|{role}|{asked}".encode(), "sha256").hexdigest()
 
     def prove(self, op: str, role: str, asked: str, secret: str | None = None, **args: Any) -> dict[str, Any]:
         """Ask for something that takes a proof. Raises LinkError where the device refuses."""
-        nonce = self.do("challenge")["nonce"]
-        key = bytes.fromhex(secret or SECRETS[role])
-        proof = hmac.new(key, f"{nonce}|{role}|{asked}".encode(), "sha256").hexdigest()
-        return self.do(op, role=role, proof=proof, **args)
+        return self.do(op, role=role, proof=self.proof(role, asked, secret), **args)
 
     def history(self, role: str = "technician", secret: str | None = None) -> list[list[Any]]:
         """The games that were: [number, calendar, game, cards dealt, end]. Raises LinkError."""

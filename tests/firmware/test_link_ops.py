@@ -217,12 +217,42 @@ def test_a_secret_is_set_once_and_not_over():
 
 
 def test_nobody_can_fill_the_record_with_roles():
-    door = Door()
-    for n in range(8):
-        door.ask("commission", role=f"r{n}", secret=SECRET)
-    with pytest.raises(Refused):
-        door.ask("commission", role="one more", secret=SECRET)
+    door = Door().commissioned()
+    for n in range(7):
+        let_in(door, f"r{n}")
+    with pytest.raises(Refused, match="8 roles have a secret"):
+        let_in(door, "one more")
     assert len(door.machine.device.record["secrets"]) == 8
+
+
+def let_in(door: Door, role: str, by: str = "auditor", secret: str = SECRET) -> None:
+    """Commission a role with the proof of one that has a secret."""
+    text = f"{door.ask('challenge')['nonce']}|{by}|commission|{role}|{SECRET}"
+    proof = hmac.new(bytes.fromhex(secret), text.encode(), "sha256").hexdigest()
+    door.ask_checked("commission", role=role, secret=SECRET, by=by, proof=proof)
+
+
+def test_on_a_commissioned_board_nobody_lets_himself_in():
+    door = Door().commissioned()
+    with pytest.raises(Refused, match="does not fit"):
+        door.ask_checked("commission", role="stranger", secret=SECRET)
+    with pytest.raises(Refused, match="does not fit"):
+        let_in(door, "stranger", secret="ff" * 16)
+    assert list(door.machine.device.record["secrets"]) == ["auditor"]
+    assert door.logged() == ["access_refused"]
+    let_in(door, "technician")
+    assert door.logged() == ["commissioned"]
+
+
+def test_where_a_device_says_who_may_others_let_nobody_in():
+    door = Door()
+    door.machine.device.rights = {"commission": ("technician",)}
+    for role in ("auditor", "technician"):
+        door.ask("commission", role=role, secret=SECRET)
+    with pytest.raises(Refused, match="auditor may not: ask technician"):
+        let_in(door, "clerk")
+    let_in(door, "clerk", by="technician")
+    assert "clerk" in door.machine.device.record["secrets"]
 
 
 @pytest.mark.parametrize("what", ["entry", "service"])

@@ -69,6 +69,8 @@ def test_there_is_no_secret_by_default_and_none_is_overwritten(bench: AcceptorBe
     officer.commission()
     again = refusal(bench, "commission", role="technician", secret=b"another secret, as long".hex())
     check.expect("commissioned again", again, "refused")
+    stranger = refusal(bench, "commission", role="stranger", secret=b"a stranger's own secret".hex())
+    check.expect("a stranger lets himself in", stranger, "auth")
     check.expect("the first secret serves", refusal(bench, "service", **officer.entry(*ENTRY)), "")
 
 
