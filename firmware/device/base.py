@@ -141,6 +141,8 @@ class Device:
             if refused >= _TRIES:
                 self._locked[role] = now + _LOCKED_MS
         self._note("access_refused", role, now)
+        if self.locked(role, now):
+            self._note("locked_out", role, now)
 
     def _on_access_granted(self, now, role):
         if self.record["refused"].pop(role, 0):

@@ -203,7 +203,7 @@ class Shuffler(CardPath, base.Device):
             return self._raise("entropy_failed", e.args[0], now)
         self.record["flight"] = "shuffling"
         self.record["meters"]["games"] += 1
-        self._note("shuffle_begun", settings["game"], now)
+        self._commit()
         self.feed_next(now)
 
     # Of the configured game.
@@ -221,7 +221,7 @@ class Shuffler(CardPath, base.Device):
         self._stop(now)
         self.record["flight"] = "ready"
         self.record["meters"]["cards_in"] += self.count.total
-        self._note("shuffled", "%d cards" % self.count.total, now)
+        self._commit()
 
     def _begin_recycling(self, now):
         self.feed_next(now)
@@ -251,13 +251,14 @@ class Shuffler(CardPath, base.Device):
     def _recover(self, now):
         self._begin_post("recovery", now)
 
-    # History, for those who may read it: no order, no card.
+    # History, for those who may read it: no order, no card. The log is for everybody, and says nothing of games
+    # (13:69E-1.28X(c)2).
     def _close_game(self, how, now):
         settings = self.record["settings"]
         row = [self.record["meters"]["games"], self.calendar(), settings["game"], self.dealt, how]
         self.record["games"] = (self.record["games"] + [row])[-_GAMES:]
         self.record["flight"] = None
-        self._note("game_ended", how, now)
+        self._commit()
 
     # -- parts -----------------------------------------------------------
 

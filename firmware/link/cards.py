@@ -15,7 +15,8 @@ receipt: who=:str|:empty seal=:str|:empty place=:str|:empty cards=:str|:empty
 
     # 13:69E-1.28X(c)2. The running game is in it once it is over; no card ever is.
     def _history(self, request):
-        self._prove(request, "history")
+        role = self._prove(request, "history")
+        self.machine.step(("service", "history_read", role))
         return {"games": page(self.device.record["games"]), "fields": "number calendar game dealt end"}
 
     # 13:69E-1.28X(d). The proof covers each value: name=JSON, in order of name.

@@ -17,6 +17,7 @@ class Desk:
         self.commits = commits
         self.before_commit: Callable[[], None] = lambda: None
         self.verifying = False
+        self.logged: list[list[Any]] = []
         self.plant.step(now)
         self.step("start", self.plant.levels(), "power")
 
@@ -27,6 +28,9 @@ class Desk:
     def _commit(self, record: dict[str, Any]) -> None:
         self.before_commit()
         self.commits.append(json.loads(json.dumps(record)))
+
+    def _log(self, number: int, line: str) -> None:
+        self.logged.append(json.loads(line))
 
     def _motor(self, name: str, direction: int) -> None:
         self.plant.motor(name, direction)

@@ -54,6 +54,7 @@ def test_history_is_for_who_has_the_right(role, may):
         door.table.run(3000)
     if may:
         assert door.ask("history", role, "history")["games"] == [[1, None, "blackjack", 52, "dealt"]]
+        assert door.table.logged[-1][4:6] == ["history_read", role]
     else:
         with pytest.raises(Refused, match="attendant may not: ask technician or regulator"):
             door.ask("history", role, "history")

@@ -282,6 +282,17 @@ def locked_out() -> Door:
     return door
 
 
+def test_a_lockout_is_on_the_log_and_so_is_each_wrong_proof_before_it():
+    door = Door().commissioned()
+    logged = []
+    for _ in range(6):
+        with pytest.raises(Refused):
+            door.prove("service", "wrong", what="entry", who="a", licence="b", reason="c")
+        logged += door.logged()
+        door.machine.hand.effects.clear()
+    assert logged == ["access_refused"] * 5 + ["locked_out"]
+
+
 def enter(door: Door) -> None:
     door.prove("service", "entry|a b c", what="entry", who="a", licence="b", reason="c")
 

@@ -40,6 +40,13 @@ def test_a_deck_comes_out_whole_and_in_the_order_that_was_drawn(table):
     assert table.device.record["games"][-1][2:] == ["blackjack", 52, "dealt"]
 
 
+def test_a_game_is_kept_in_its_history_and_not_told_on_the_log_that_everybody_reads(table):
+    deal_all(table.shuffle())
+    assert [entry[4] for entry in table.logged] == ["power_on"]
+    assert table.commits[-1]["games"] == [[1, None, "blackjack", 52, "dealt"]]
+    assert table.commits[-1]["flight"] is None
+
+
 def test_no_two_games_have_one_order(table):
     first = deal_all(table.shuffle())
     table.do("take")
