@@ -138,7 +138,9 @@ def test_the_table_is_read_a_page_at_a_time():
     assert rows[0] == ["power_up", "host_reset", None, "initialize"]
 
 
-@pytest.mark.parametrize("path", ["/data/a", "/etc/passwd", "image/main.mpy", "/imagex"])
+@pytest.mark.parametrize(
+    "path", ["/data/a", "/etc/passwd", "image/main.mpy", "/imagex", "/image/../data/a", "/boot/../data/a", "/boot/.."]
+)
 def test_only_the_image_and_the_boot_block_are_digested(path):
     with pytest.raises(Refused):
         audit.Ops(Machine())._digest({"path": path})
@@ -190,7 +192,7 @@ class Door:
 @pytest.mark.parametrize(
     ("role", "secret"),
     [(5, SECRET), (None, SECRET), (["a"], SECRET), ("", SECRET)]
-    + [("a", SECRET[:30]), ("a", "x" * 32), ("a", 5), ("a", [1] * 40), ("a", "")],
+    + [("a", SECRET[:30]), ("a", "x" * 32), ("a", 5), ("a", [1] * 40), ("a", ""), ("a", "ab" + " " * 40)],
 )
 def test_a_role_is_a_name_and_a_secret_is_hex_of_16_bytes(role, secret):
     door, request = Door(), {"role": role, "secret": secret}
