@@ -1,39 +1,25 @@
-"""The same host, twice: on a board whose link is open and in use, and on one whose link nobody ever opened."""
+"""The same ID-003 host, twice: on a board whose link is open and in use, and on one whose link nobody ever opened."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from pitbench.image import Image
 from pitbench.protocols.id003 import Command, Frame, Reply, Status
-from pitbench.targets import Board, make_board
-from pitbench.transport import ID003_FRAMING, TraceSink, open_transport
+from pitbench.targets import Board
+from pitbench.transport import TraceSink
 
 from pitbench_hil.acceptor import ANSWER_S, AcceptorBench
 from pitbench_hil.acceptor_pins import bench_of
-
-
-class NoLink:
-    """Stands where a link would be: whoever asks it has a fault."""
-
-    identity: dict[str, Any] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        raise AssertionError(f"the link of an unattended board was used: {name}")
+from pitbench_hil.left_alone import left_alone
 
 
 @contextmanager
 def unattended(attended: Board, image: Image, root: Path, trace: TraceSink) -> Iterator[AcceptorBench]:
     """A second board of the same make, nothing but its wire open."""
-    _ = attended.supervisor  # a second board of the same make is there where boards are virtual
-    with (
-        make_board(attended.target, root, image) as virtual,
-        open_transport(virtual.wire_path, name="wire-unattended", framing=ID003_FRAMING, trace=trace) as wire,
-    ):
-        board = Board(attended.target, attended.rung, NoLink(), wire, virtual)  # type: ignore[arg-type]
+    with left_alone(attended, image, root, trace) as board:
         yield bench_of(board, "release")
 
 

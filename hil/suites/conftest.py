@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pitbench.addresses import EMULATED
 from pitbench.image import Image, build_image, load_image
+from pitbench.sources import FIRMWARE
 from pitbench.targets import Board, board_of, open_target
 from pitbench_hil.lasting import digests
 from pitbench_hil.run import Run
@@ -39,6 +41,19 @@ def board(run: Run, image: Image, image_kind: str, tmp_path: Path) -> Iterator[B
         yield board
         if run.lasting and not run.broken:
             run.lasting.count(board)
+
+
+@pytest.fixture
+def two_builds(run: Run, image_kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Image, Image]:
+    """Two builds of one revision, from different folders into different folders, nothing taken from a cache."""
+    sources = tmp_path / "a copy" / "firmware"
+    shutil.copytree(FIRMWARE, sources, ignore=shutil.ignore_patterns("__pycache__"))
+    built = []
+    for name, folder in (("one", FIRMWARE), ("other", sources)):
+        monkeypatch.setenv("PITBENCH_CACHE", str(tmp_path / f"cache-{name}"))
+        out = tmp_path / name / "image"
+        built.append(build_image(run.device, image_kind, out, board=board_of(run.target), sources=folder))
+    return built[0], built[1]
 
 
 def rig_of(board: Board) -> tuple[str, ...]:

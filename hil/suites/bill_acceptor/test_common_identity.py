@@ -6,15 +6,23 @@ from collections.abc import Callable
 
 from pitbench import items
 from pitbench.image import Image
-from pitbench.link import LinkError
 from pitbench.protocols.id003 import Command, Denomination, Status, parse_currency_table
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.check import Check
+from pitbench_hil.claims import calendar_works, clock_works, expect_kept, says_bench
 from pitbench_hil.marks import images, rule
+from pitbench_hil.prototype import expect_one_version
 
 VOUCHER = "123456789012345678"
 USD = 1
 Trial = Callable[[AcceptorBench], bool]
+
+
+def restarted(bench: AcceptorBench) -> None:
+    """Idle again, whatever was tried."""
+    bench.cut()
+    bench.power_on()
+    bench.start()
 
 
 def escrow_works(bench: AcceptorBench) -> bool:
@@ -51,33 +59,13 @@ def lock_works(bench: AcceptorBench) -> bool:
     return True
 
 
-def clock_works(bench: AcceptorBench) -> bool:
-    """Time that is let pass is past."""
-    before = bench.state()["now"]
-    bench.advance(1234)
-    return bool(bench.state()["now"] - before >= 1234)
-
-
-def calendar_works(bench: AcceptorBench) -> bool:
-    """A calendar that was set runs on from there."""
-    bench.do("calendar", set=1_700_000_000)
-    return bool(0 <= bench.state()["calendar"] - 1_700_000_000 < 60)
-
-
 def store_fault_works(bench: AcceptorBench) -> bool:
     """A write that is made to fail is a failure."""
     bench.do("store_fault", at=1, how="full")
     bench.command(Command.RESET)
     bench.until(Status.FAILURE)
-    bench.cut()
-    bench.power_on()
-    bench.start()
+    restarted(bench)
     return True
-
-
-def says_bench(bench: AcceptorBench) -> bool:
-    """It calls itself a bench image."""
-    return bool(bench.link.identity["image"] == "bench")
 
 
 TRIALS: dict[str, Trial] = {
@@ -91,14 +79,6 @@ TRIALS: dict[str, Trial] = {
     "calendar": calendar_works,
     "store_fault": store_fault_works,
 }
-
-
-def kept(bench: AcceptorBench, trial: Trial | None) -> bool:
-    """Whether a declared thing is there; what nobody can try isn't."""
-    try:
-        return trial is not None and trial(bench)
-    except (Unreached, LinkError, TypeError):
-        return False
 
 
 def denomination_works(slot: Denomination) -> Trial:
@@ -132,16 +112,7 @@ def test_identity_does_not_overstate(bench: AcceptorBench, check: Check) -> None
     table = currency_table(bench)
     claims: dict[str, Trial | None] = {f"cap {cap}": TRIALS.get(cap) for cap in bench.link.hello()["caps"]}
     claims |= {f"takes {slot.cents} cents": denomination_works(slot) for slot in table.values()}
-    overstated = []
-    for claim, trial in claims.items():
-        check.stimulus("declared thing tried", claim=claim)
-        if not kept(bench, trial):
-            overstated.append(claim)
-            bench.cut()
-            bench.power_on()
-            bench.start()
-    check.note("claims", tried=len(claims), overstated=overstated)
-    check.measure("overstated", len(overstated))
+    expect_kept(check, bench, claims, lambda: restarted(bench))
 
 
 @rule("NJ-1.28(h)/as-represented")
@@ -170,16 +141,12 @@ def version_text(bench: AcceptorBench) -> str:
 @rule("NJ-1.28(h)/version-matches")
 @images("bench", "release")
 def test_version_is_one(bench: AcceptorBench, check: Check, image: Image) -> None:
-    identity, text = bench.link.hello(), version_text(bench)
-    check.note("version", wire=text, link=identity["version"], image=image.version, crc=f"{image.crc:04x}")
-    check.expect("version on the link", identity["version"], image.version)
+    expect_one_version(check, bench.board, image)
+    identity, text = bench.link.identity, version_text(bench)
+    check.note("version", wire=text)
     check.expect("version on the wire", f"V{image.version.replace('.', '')}" in text, True)
-    check.expect("signature on the link", identity["crc"], f"{image.crc:04x}")
     check.expect("signature on the wire", text.split()[-1:], [f"{image.crc:04X}"])
     check.expect("protocol", identity["wire"].upper() in text, True)
-    check.expect("kind", identity["image"], image.kind)
-    if image.revision:
-        check.expect("revision", identity["revision"], image.revision)
     check.stimulus("reset by the host")
     bench.exchange(Command.RESET)
     check.expect("the same after a reset", version_text(bench), text)

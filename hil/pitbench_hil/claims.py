@@ -1,0 +1,75 @@
+"""13:69E-1.28(h): what a device's identity declares, each thing tried. Each suite has the trials of its own device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from pitbench.link import LinkClient, LinkError
+
+from pitbench_hil.check import Check
+
+SET_TO = 1_700_000_000
+
+
+class AnyBench(Protocol):
+    """What the bench of every device can do."""
+
+    @property
+    def link(self) -> LinkClient:
+        """Client of the board's link."""
+
+    def do(self, op: str, **args: Any) -> dict[str, Any]:
+        """Ask the board over the link."""
+
+    def advance(self, ms: int) -> None:
+        """Let device time pass."""
+
+
+Bench = TypeVar("Bench", bound=AnyBench)
+Trial = Callable[[Bench], bool]
+
+
+def says_bench(bench: AnyBench) -> bool:
+    """It calls itself a bench image."""
+    return bool(bench.link.identity["image"] == "bench")
+
+
+def clock_works(bench: AnyBench) -> bool:
+    """Time that is let pass is past."""
+    before = bench.do("status")["now"]
+    bench.advance(1234)
+    return bool(bench.do("status")["now"] - before >= 1234)
+
+
+def calendar_works(bench: AnyBench) -> bool:
+    """A calendar that was set runs on from there."""
+    bench.do("calendar", set=SET_TO)
+    return bool(0 <= bench.do("status")["calendar"] - SET_TO < 60)
+
+
+def kept(bench: Bench, trial: Trial[Bench] | None) -> bool:
+    """Whether a declared thing is there; what nobody can try isn't."""
+    try:
+        return trial is not None and trial(bench)
+    except (AssertionError, LinkError, TypeError):
+        return False
+
+
+def expect_kept(
+    check: Check, bench: Bench, claims: Mapping[str, Trial[Bench] | None], recover: Callable[[], object]
+) -> None:
+    """Try each claim, and measure how many the device doesn't keep.
+
+    Args:
+        claims: what is declared, and how it is tried.
+        recover: brings the device back to idle after a claim that it didn't keep.
+    """
+    overstated = []
+    for claim, trial in claims.items():
+        check.stimulus("declared thing tried", claim=claim)
+        if not kept(bench, trial):
+            overstated.append(claim)
+            recover()
+    check.note("claims", tried=len(claims), overstated=overstated)
+    check.measure("overstated", len(overstated))

@@ -1,0 +1,41 @@
+"""A board whose link nobody ever opened, beside one that a bench attends to (13:69E-1.28(c))."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pitbench.image import Image
+from pitbench.targets import Board, make_board
+from pitbench.transport import FRAMINGS, TraceSink, open_transport
+
+
+class NoLink:
+    """Stands where a link would be: whoever asks it has a fault."""
+
+    identity: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"the link of an unattended board was used: {name}")
+
+
+@contextmanager
+def left_alone(attended: Board, image: Image, root: Path, trace: TraceSink) -> Iterator[Board]:
+    """A second board of the same make, nothing but its wire open.
+
+    Args:
+        image: what it runs.
+        root: folder that becomes its flash.
+        trace: sink for its wire.
+
+    Raises BeyondRig where boards aren't virtual.
+    """
+    _ = attended.supervisor  # a second board of the same make is there where boards are virtual
+    framing = FRAMINGS[str(attended.identity["wire"])]
+    with (
+        make_board(attended.target, root, image) as virtual,
+        open_transport(virtual.wire_path, name="wire-unattended", framing=framing, trace=trace) as wire,
+    ):
+        yield Board(attended.target, attended.rung, NoLink(), wire, virtual)  # type: ignore[arg-type]
