@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from pitbench.link import LinkClient, LinkError
+from pitbench.targets import Board
 
 from pitbench_hil.check import Check
 
@@ -14,6 +15,10 @@ SET_TO = 1_700_000_000
 
 class AnyBench(Protocol):
     """What the bench of every device can do."""
+
+    @property
+    def board(self) -> Board:
+        """The board itself, with what stands around it."""
 
     @property
     def link(self) -> LinkClient:
@@ -46,6 +51,23 @@ def calendar_works(bench: AnyBench) -> bool:
     """A calendar that was set runs on from there."""
     bench.do("calendar", set=SET_TO)
     return bool(0 <= bench.do("status")["calendar"] - SET_TO < 60)
+
+
+def still_clock_works(bench: AnyBench) -> bool:
+    """A clock that stands from the start moves by `advance` alone."""
+    rig = bench.board.rig
+    rig.clock_at_start(0, SET_TO)
+    _restarted(bench)
+    stood = len({bench.do("status")["now"] for _ in range(20)}) == 1 and bench.do("status")["calendar"] == SET_TO
+    moves = clock_works(bench)
+    rig.clock_at_start(None)
+    _restarted(bench)
+    return stood and moves
+
+
+def _restarted(bench: AnyBench) -> None:
+    bench.board.cut()
+    bench.board.power_on()
 
 
 def kept(bench: Bench, trial: Trial[Bench] | None) -> bool:

@@ -72,6 +72,17 @@ class ShufflerBench:
         """The names of all log entries, in order."""
         return [entry[4] for entry in self.log()]
 
+    def events(self) -> list[list[Any]]:
+        """What the device told since its start, as far as it remembers: [number, ms, what, detail]."""
+        rows: list[list[Any]] = []
+        while page := self.do("events", after=rows[-1][0] if rows else 0)["events"]:
+            rows += page
+        return rows
+
+    def told(self) -> list[str]:
+        """The names of those events."""
+        return [row[2] for row in self.events()]
+
     # -- time --------------------------------------------------------------------------------
 
     def advance(self, ms: int = STEP_MS) -> None:

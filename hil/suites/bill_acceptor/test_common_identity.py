@@ -9,7 +9,7 @@ from pitbench.image import Image
 from pitbench.protocols.id003 import Command, Denomination, Status, parse_currency_table
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.check import Check
-from pitbench_hil.claims import calendar_works, clock_works, expect_kept, says_bench
+from pitbench_hil.claims import calendar_works, clock_works, expect_kept, says_bench, still_clock_works
 from pitbench_hil.marks import images, rule
 from pitbench_hil.prototype import expect_one_version
 
@@ -68,6 +68,14 @@ def store_fault_works(bench: AcceptorBench) -> bool:
     return True
 
 
+def clock_stands(bench: AcceptorBench) -> bool:
+    """The bench's clock stands from a start on; idle again afterwards."""
+    kept = still_clock_works(bench)
+    bench.forget()
+    bench.start()
+    return kept
+
+
 TRIALS: dict[str, Trial] = {
     "escrow": escrow_works,
     "stacker": stacker_works,
@@ -77,6 +85,7 @@ TRIALS: dict[str, Trial] = {
     "bench": says_bench,
     "advance": clock_works,
     "calendar": calendar_works,
+    "still_clock": clock_stands,
     "store_fault": store_fault_works,
 }
 

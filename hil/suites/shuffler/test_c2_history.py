@@ -203,7 +203,7 @@ def test_nothing_that_takes_no_proof_tells_the_history(bench: ShufflerBench, che
     bench.press("hand")
     bench.until("ready", within=20_000, step=1000)
     told = told_to_anybody(bench)
-    expected = ["configured"] * 4 + ["service_door", "service_door_cleared"]
+    expected = ["configured"] * 4 + ["service_door", "service_door_closed", "service_door_cleared"]
     logged = [entry[4] for entry in bench.log()[before:]]
     check.note("read", **{name: f"{len(text)} letters" for name, text in told.items()})
     orders.append(bench.deal_all())

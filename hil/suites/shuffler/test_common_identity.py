@@ -8,7 +8,7 @@ import pytest
 from pitbench.image import Image
 from pitbench.link import LinkError
 from pitbench_hil.check import Check
-from pitbench_hil.claims import calendar_works, clock_works, expect_kept, says_bench
+from pitbench_hil.claims import calendar_works, clock_works, expect_kept, says_bench, still_clock_works
 from pitbench_hil.marks import images, rule
 from pitbench_hil.prototype import expect_one_version
 from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, JOKER, UNREADABLE, ShufflerBench
@@ -113,6 +113,7 @@ TRIALS: dict[str, Trial] = {
     "bench": says_bench,
     "advance": clock_works,
     "calendar": calendar_works,
+    "still_clock": still_clock_works,
     "store_fault": store_fault_works,
     "draw": draw_works,
     "raw_entropy": raw_entropy_works,

@@ -36,7 +36,7 @@ def false_reports(bench: ShufflerBench) -> list[str]:
     said = [f"state {status['state']}"] if status["state"] in ("ready", "dealing") else []
     said += [f"message '{status['message']}'"] if "ready" in status["message"].lower() else []
     said += ["light green with cards inside"] if status["light"] == "green" and _inside(bench) else []
-    said += ["log"] if "shuffled" in bench.logged() else []
+    said += ["event"] if "ready" in bench.told() else []
     with suppress(LinkError):
         said += ["receipt"] if bench.do("receipt", **RECEIPT)["shuffled"] else []
     return said
