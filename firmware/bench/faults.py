@@ -56,6 +56,8 @@ class FaultyFiles:
         self.out_of_power()
 
     def _torn(self, data):
+        if isinstance(data, list):
+            data = b"".join(data)
         half = len(data) // 2
         if self.how == "torn_prefix":
             return data[:half]

@@ -31,6 +31,7 @@ class Files:
         except OSError:
             return None
 
+    # data: bytes, or a list of them that are written in one go.
     def write(self, name, data):
         self._put(name, data, "wb")
 
@@ -40,7 +41,8 @@ class Files:
     def _put(self, name, data, mode):
         self.writes += 1
         with open(self.path(name), mode) as f:
-            f.write(data)
+            for piece in data if isinstance(data, list) else (data,):
+                f.write(piece)
         if self.between:
             self.between()
 

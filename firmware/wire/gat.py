@@ -11,6 +11,8 @@ _PATIENCE_MS = const(1000)
 _GAP_MS = const(50)  # longer silence inside a frame: what came is noise
 _FRAME_MS = const(300)  # the longest frame takes 266 ms
 _WRITE_EVERY_MS = const(10)
+# A host that asks without a pause gets its result too, though the write may cost it a frame.
+_WRITE_LATEST_MS = const(1000)
 
 _STATUS = const(0x01)
 _LAST_STATUS = const(0x02)
@@ -35,7 +37,6 @@ _LEVEL_ERROR = const(4)
 _MORE = const(0)
 _LAST = const(2)
 _REFUSED = const(4)
-_DATA_MAX = const(248)
 
 
 class Wire:
@@ -59,6 +60,7 @@ class Wire:
         self.status = _IDLE
         self.work = None  # a calculation
         self.ok = None  # how it ended, until its report is kept
+        self.ended = 0  # when
         self.finished = None  # when the last one of this run did
         self.result = None
         self.status_query = self._frame(_STATUS, b"")
@@ -204,11 +206,10 @@ class Wire:
     # Parts of two results never mix: the last one was dropped when the next was started.
     def _results(self, form, number):
         kept = self._kept()
-        start = (number - 1) * _DATA_MAX
         status, data = _REFUSED, b""
-        if form == kept.form and 0 <= start < kept.size():
-            data = kept.part(start, _DATA_MAX)
-            status = _LAST if start + _DATA_MAX >= kept.size() else _MORE
+        if form == kept.form and 1 <= number <= kept.count():
+            data = kept.page(number - 1)
+            status = _LAST if number == kept.count() else _MORE
         self._send(_LAST_RESULTS, bytes((status, number >> 8, number & 255)) + data)
 
     # Acknowledged alone: heard, and nothing is started, for one is at work or there is no such function.
@@ -230,17 +231,18 @@ class Wire:
         self.status = _CALCULATING
         if self.ok is None:
             self.ok = self.work.step()
-        elif now >= self.quiet_at and not self.receiving(now):
+            self.ended = now
+        elif now - self.ended > _WRITE_LATEST_MS or now >= self.quiet_at and not self.receiving(now):
             self._finish(now)
 
     def _finish(self, now):
         work, why = self.work, None
         try:
-            self.result.keep(work.data, work.level, work.form, self.device.calendar())
+            self.result.keep(work.pages(), work.level, work.form, self.device.calendar())
         except OSError as e:
             why = repr(e)
             work.fail("the result can't be stored: " + why)
-            self.result.hold(work.data, work.level, work.form)
+            self.result.hold(work.pages(), work.level, work.form)
         self.status = _DONE if self.ok and not why else _ERROR
         self.work = self.ok = None
         self.finished = now

@@ -4,7 +4,7 @@ from binascii import b2a_base64, hexlify, unhexlify
 
 import product
 from micropython import const
-from wire.gat_result import HEAD
+from wire.gat_result import Pages
 
 REPORT = 0x01
 FUNCTIONS = 0xBA
@@ -96,14 +96,16 @@ class Report:
         self._work = getattr(self, "_" + method)()
         self._begin()
 
-    # The report, behind the room for the record's head.
     def _begin(self):
-        self.data = bytearray(HEAD)
+        self._pages = Pages()
         if self.form == _XML:
             self._add(_DECLARATION)
 
     def _add(self, text):
-        self.data.extend(text.encode())
+        self._pages.add(text.encode())
+
+    def pages(self):
+        return self._pages.pages
 
     # None while it runs, then whether all could be read. What can't be read is never passed over (13:69E-1.28X(h)).
     def step(self):
@@ -214,7 +216,7 @@ class Report:
         self._size += len(data)
         if self._size > _CONTENT_MAX:
             raise Failed("%s is longer than %d bytes" % (self._path, _CONTENT_MAX))
-        self.data.extend(b2a_base64(data))
+        self._pages.add(b2a_base64(data))
 
 
 def _xml(text):

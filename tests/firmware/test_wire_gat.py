@@ -438,3 +438,26 @@ def test_nothing_is_ever_asked_of_the_device(board):
     board.function("Get Special Functions")
     board.wire.tick(board.now + 100_000)
     assert board.events == []
+
+
+# -- memory, and a host that never pauses
+
+
+def test_a_report_is_held_in_pages_however_long_it_is(board):
+    for n in range(100):
+        (board.root / f"image/another_{n}.mpy").write_bytes(b"x")
+    board.function("Get Special Functions")
+    pages = board.wire.result._pages
+    assert len(pages) > 40
+    assert {len(page) for page in pages[:-1]} == {248}
+    board.start(500)
+    assert [bytes(page) for page in pages] == [board.wire._kept().page(n) for n in range(len(pages))]
+
+
+def test_a_host_that_asks_without_a_pause_gets_its_result_too(board):
+    board.ask(4, b"\1")
+    started = board.now
+    while board.status() != 6:
+        board.turn()
+        assert board.now - started < 2000
+    assert board.files.writes == 1
