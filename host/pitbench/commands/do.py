@@ -4,6 +4,7 @@ pitbench do --link PORT status
 pitbench do --link PORT insert usd20
 pitbench do --link PORT insert voucher=123456789012345678
 pitbench do --link PORT door which=stacker open=true
+pitbench do --link PORT load cards=deck
 """
 
 from __future__ import annotations
@@ -21,12 +22,16 @@ from pitbench.patience import open_when_free
 
 # `pitbench sim --events` looks into the board now and then through the same port: it is free again at once.
 BUSY_S = 3.0
+# The 52 cards of a new deck, as a shuffler's plant has them.
+DECK = bytes(range(52)).hex()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = __doc__
-    parser.epilog = f"insert takes: {', '.join(item_names())}; a note fed another way is usd20@1 to usd20@3"
+    parser.epilog = (
+        f"insert takes: {', '.join(item_names())}; a note fed another way is usd20@1 to usd20@3; load takes: cards=deck"
+    )
     parser.add_argument("--link", required=True, metavar="PORT", help="the board's link: path, usb:SERIAL or URL")
     parser.add_argument("--timeout", type=float, default=2.0, help="seconds for each reply (default: 2)")
     parser.add_argument("op", help="hello, status, meters, events, insert, …")
@@ -47,6 +52,8 @@ def arguments(op: str, words: list[str]) -> dict[str, Any]:
     """Arguments of a link operation from `key=value` words. Raises PitbenchError."""
     if op == "insert" and len(words) == 1 and not words[0].startswith("item="):
         return {"item": item_named(words[0]).record()}
+    if op == "load" and words == ["cards=deck"]:
+        return {"cards": DECK}
     if op == "events" and not words:
         return {"after": 0}
     return dict(_pair(word) for word in words)

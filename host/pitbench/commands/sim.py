@@ -21,25 +21,33 @@ from pitbench.errors import PitbenchError
 from pitbench.event_watch import EventWatch
 from pitbench.image import KINDS, build_image
 from pitbench.link import LinkClient, LinkTimeout
+from pitbench.sources import Tree, product_name
 from pitbench.targets import board_of, make_board, prove_startable
-from pitbench.transport import open_transport
+from pitbench.transport import FRAMINGS, open_transport
 from pitbench.virtual import VirtualBoard
 
 LOOK_EVERY_S = 0.3
 START_S = 5.0
-# A release image has no bench, and takes no paper from it.
-EXAMPLE = {"bench": "insert usd20", "release": "meters"}
+# What to do by the link. A release image has no bench, and takes nothing from it.
+EXAMPLES = {
+    "bill-acceptor": {"bench": ["insert usd20"], "release": ["meters"]},
+    "shuffler": {"bench": ["load cards=deck", "press button=start"], "release": ["post"]},
+}
+# The wire's name, and what to do by it.
+WIRES = {
+    "id003": ("ID-003", "Point a kiosk or slot machine at the wire."),
+    "gat": ("GAT", "Point a validation terminal at the wire, or try: pitbench gat status --wire {wire}"),
+}
 USAGE = """\
 {device} ({kind} image {revision}, signature {crc:04x}) runs on {rung} ({interpreter}).
 
   link  {link}   for the bench: JSON lines
-  wire  {wire}   for a host: ID-003, 9600 8E1
+  wire  {wire}   for a host: {protocol}
 
 Try, in another window:
-  pitbench do --link {link} status
-  pitbench do --link {link} {example}
-  pitbench do --link {link} events
-Point a kiosk or slot machine at the wire. Type here: cut (power off), power (on again), quit.
+{examples}
+{hint}
+Type here: cut (power off), power (on again), quit.
 """
 
 
@@ -67,12 +75,25 @@ def run(args: argparse.Namespace) -> int:
         words = {"device": device, "kind": image.kind, "revision": image.revision, "crc": image.crc}
         ports = {"link": board.link_path, "wire": board.wire_path}
         ports |= {"rung": f"{board.interpreter.kind}:", "interpreter": board.interpreter.source}
-        ports["example"] = EXAMPLE[image.kind]
-        print(USAGE.format(**words, **ports), flush=True)
+        print(
+            USAGE.format(**words, **ports, **advice(device, image.kind, board.link_path, board.wire_path)), flush=True
+        )
         if trouble:
             print(trouble, flush=True)
         keep_up(board, args.events)
     return 0
+
+
+def advice(device: str, kind: str, link: str, wire: str) -> dict[str, str]:
+    """What a person may do with the ports of a device: name of the wire's protocol, examples, a hint."""
+    protocol = str(Tree().constants(product_name(device))["WIRE"])
+    (name, hint), framing = WIRES[protocol], FRAMINGS[protocol]
+    tried = ["status", *EXAMPLES[device][kind], "events"]
+    return {
+        "protocol": f"{name}, {framing.baud} {framing.bits}{framing.parity}{framing.stop}",
+        "examples": "\n".join(f"  pitbench do --link {link} {words}" for words in tried),
+        "hint": hint.format(wire=wire),
+    }
 
 
 def trouble_of(board: VirtualBoard) -> str:
