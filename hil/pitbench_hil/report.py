@@ -118,10 +118,10 @@ def _evidences(folder: Path, head: dict[str, Any]) -> list[dict[str, Any]]:
 def _row(evidence: dict[str, Any]) -> dict[str, Any]:
     """The evidence with what the page adds: anchor, basis text, readable trace."""
     for record in evidence["records"]:
+        record["identity"] = next((row for row in record["rows"] if row["kind"] == "identity"), None)
         record["trace_lines"] = _trace_lines(record) if evidence["verdict"] in _TRACE_SHOWN else []
         for row in record["rows"]:
             row["unmet"], row["limit_text"] = _unmet(row, evidence["rule"]["limits"])
-        record["identity"] = next((row for row in record["rows"] if row["kind"] == "identity"), None)
     return evidence | {"anchor": _anchor(evidence["rule"]["id"]), "file": f"{slug(evidence['rule']['id'])}.json"}
 
 
@@ -141,15 +141,17 @@ def _anchor(rule_id: str) -> str:
 
 def _trace_lines(record: dict[str, Any]) -> list[dict[str, Any]]:
     excerpt, start = record["trace_excerpt"], record.get("mono", 0)
-    lines = [_trace_line(row, start) for row in excerpt["start"]]
+    identity = (record["identity"] or {}).get("identity", {})
+    wire = str(identity.get("wire", "id003"))
+    lines = [_trace_line(row, start, wire) for row in excerpt["start"]]
     lines += [{"gap": excerpt["left_out"]}] if excerpt["left_out"] else []
-    return lines + [_trace_line(row, start) for row in excerpt["end"]]
+    return lines + [_trace_line(row, start, wire) for row in excerpt["end"]]
 
 
-def _trace_line(row: dict[str, Any], start: float) -> dict[str, Any]:
+def _trace_line(row: dict[str, Any], start: float, wire: str) -> dict[str, Any]:
     shown = row["text"].rstrip() if "text" in row else row["hex"]
     arrow = "→" if row["dir"] == "to_board" else "←"
-    return {"t": row["t"] - start, "port": row["port"], "arrow": arrow, "shown": shown, "name": frame_names(row)}
+    return {"t": row["t"] - start, "port": row["port"], "arrow": arrow, "shown": shown, "name": frame_names(row, wire)}
 
 
 def _failing(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

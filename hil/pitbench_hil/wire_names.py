@@ -4,18 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from pitbench.protocols import id003
+from pitbench.protocols import gat, id003
 
 _CODES = (id003.Status, id003.Reply, id003.Command)
 
 
-def frame_names(row: dict[str, Any]) -> str:
-    """Names of the ID-003 frames in one trace line of the wire; empty where there are none (masked ones included)."""
-    if row["port"] != "wire" or "hex" not in row:
+def frame_names(row: dict[str, Any], wire: str = "id003") -> str:
+    """Names of the frames in one trace line; empty where there are none (masked ones included).
+
+    Args:
+        row: a line of the trace.
+        wire: the wire's protocol, as the board's identity names it.
+    """
+    if row["port"] != "wire" or "hex" not in row or wire not in _NAMES:
         return ""
-    frames = id003.Decoder().feed(bytes.fromhex(row["hex"]))
-    names = id003.Command if row["dir"] == "to_board" else id003.Status
-    return ", ".join(_name(frame.cmd, names) for frame in frames)
+    return ", ".join(_NAMES[wire](bytes.fromhex(row["hex"]), row["dir"] == "to_board"))
+
+
+def _id003_names(data: bytes, to_board: bool) -> list[str]:
+    names = id003.Command if to_board else id003.Status
+    return [_name(frame.cmd, names) for frame in id003.Decoder().feed(data)]
+
+
+def _gat_names(data: bytes, to_board: bool) -> list[str]:
+    decoder = gat.Decoder(gat.REQUESTS if to_board else gat.REPLIES)
+    return [gat.frame_text(frame) for frame in decoder.feed(data)]
+
+
+_NAMES = {"id003": _id003_names, "gat": _gat_names}
 
 
 def with_names(observed: Any, expected: Any) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from pitbench_hil.durable import to_json, write_whole
 from pitbench_hil.evidence import assemble, new_run
 from pitbench_hil.records import Record
 from pitbench_hil.verdict import Expectation, Measurement
+from pitbench_hil.wire_names import frame_names
 
 RULES = rules_for("bill-acceptor")
 DOOR, LATE, HOUSE = "NJ-1.28N(i)2/escrow", "NJ-1.28N(a)/response-time", "HOUSE-reject-reason"
@@ -159,3 +160,12 @@ def _section(page: str, rule: str) -> str:
     start = page.index(f'id="{rule}"')
     end = page.find('<details class="rule', start)
     return page[start:end]
+
+
+@pytest.mark.parametrize(
+    ("wire", "sent", "name"),
+    [("id003", "fc 05 11 27 56", "status request"), ("gat", "01 04 5f fc", "status?"), ("", "01 04 5f fc", "")],
+)
+def test_frames_of_a_trace_are_named_by_the_wires_own_protocol(wire, sent, name):
+    assert frame_names({"port": "wire", "dir": "to_board", "hex": sent}, wire) == name
+    assert frame_names({"port": "link", "dir": "to_board", "text": "{}"}, wire) == ""

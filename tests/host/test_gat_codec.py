@@ -224,3 +224,42 @@ def test_words():
     assert gat.state_text(0x46) == "status 46"
     assert [gat.format_text(form) for form in (1, 2, 7)] == ["text", "XML", "format 07"]
     assert GatStatus(b"\x03\x10", 4, 1).version_text == "3.10"
+
+
+WORDS = {
+    "status query": "status?",
+    "last status query": "last calculation?",
+    "results query, text, frame 1": "result frame 1 as text?",
+    "results query, XML, frame 258": "result frame 258 as XML?",
+    "start level 1": "start level 01",
+    "start level 1, seed 31 32 33 34": "start level 01 31323334",
+    "start Get Special Functions": "start level ba Get Special Functions",
+    "start Get File": "start level ba Get File /image/crc",
+    "start Component": "start level ba Component /image/main.mpy",
+    "start Component, seed 31 32 33 34": "start level ba Component /image/main.mpy 31323334",
+    "idle, text": "idle, text",
+    "requested, text": "requested, text",
+    "calculating, XML": "calculating, XML",
+    "done, XML": "done, XML",
+    "error, text": "error, text",
+    "last: level ba, 5 s ago": "last level ba, 5 s ago",
+    "last: level 1, at an unknown time": "last level 01, at an unknown time",
+    "last: none": "last level none",
+    "results, frame 1 of more, 248 bytes": "result frame 1",
+    "results, frame 258, last": "result frame 258, last",
+    "results, frame 1, last and empty": "result frame 1, last",
+    "results, frame 9 refused": "result frame 9, refused",
+    "started": "started",
+    "level error": "level error",
+}
+
+
+def test_words_for_frames():
+    decoder = Decoder(gat.REQUESTS | gat.REPLIES)
+    assert {name: gat.frame_text(*decoder.feed(wire)) for name, wire in BY_NAME.items()} == WORDS
+    assert [gat.frame_text(Frame(0x84, data)) for data in (b"\1", b"\0")] == ["acknowledged", "not started"]
+
+
+@given(st.integers(0, 255), st.binary(max_size=20))
+def test_a_frame_laid_out_otherwise_has_words_too(cmd, data):
+    assert gat.frame_text(Frame(cmd, data))

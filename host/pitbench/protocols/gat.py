@@ -123,8 +123,9 @@ class Format(IntEnum):
 
 # Bits of a start reply; LEVEL_ERROR outweighs the others.
 ACKNOWLEDGED, STARTED, LEVEL_ERROR = 0x01, 0x02, 0x04
-# Bits of a results reply; REFUSED is ours: no such frame, or not in this format.
-LAST_PIECE, REFUSED = 0x02, 0x04
+# Bits of a results reply. A frame that there isn't, or not in this format, is refused in two ways: 04 by our device,
+# and 01 or 03 (error, last) by others.
+PIECE_ERROR, LAST_PIECE, REFUSED = 0x01, 0x02, 0x04
 
 
 @dataclass(frozen=True)
@@ -280,7 +281,7 @@ class Piece:
 
     @property
     def refused(self) -> bool:
-        return bool(self.status & REFUSED)
+        return bool(self.status & (REFUSED | PIECE_ERROR))
 
 
 def parse_status(data: bytes) -> GatStatus:
@@ -322,3 +323,57 @@ def format_text(form: int) -> str:
     """Return the words for a format; an unknown one is named by its value."""
     names = {Format.TEXT: "text", Format.XML: "XML"}
     return names[Format(form)] if form in Format._value2member_map_ else f"format {form:02x}"
+
+
+def frame_text(frame: Frame) -> str:
+    """Return the words for a sound frame of either direction; one of another layout is named by its command."""
+    try:
+        return _WORDS[frame.cmd](frame.data)
+    except (KeyError, ValueError, IndexError, struct.error):
+        return f"{frame.cmd:02x}"
+
+
+def _results_asked(data: bytes) -> str:
+    form, number = struct.unpack(">BH", data)
+    return f"result frame {number} as {format_text(form)}?"
+
+
+def _start_asked(data: bytes) -> str:
+    level, parameter = data[0], data[1:]
+    words = parameter[1:].decode("ascii", "replace").replace("\t", " ") if level == SPECIAL_LEVEL else parameter.hex()
+    return f"start level {level:02x} {words}".rstrip()
+
+
+def _status_said(data: bytes) -> str:
+    status = parse_status(data)
+    return f"{state_text(status.state)}, {format_text(status.format)}"
+
+
+def _last_said(data: bytes) -> str:
+    last = parse_last(data)
+    age = "at an unknown time" if last.age_s is None else f"{last.age_s} s ago"
+    return f"last level {last.level:02x}, {age}" if last.level else "last level none"
+
+
+def _piece_said(data: bytes) -> str:
+    piece = parse_piece(data)
+    return f"result frame {piece.number}" + (", refused" if piece.refused else ", last" if piece.last else "")
+
+
+def _started_said(data: bytes) -> str:
+    bits = parse_started(data)
+    if bits & LEVEL_ERROR:
+        return "level error"
+    return "started" if bits & STARTED else "acknowledged" if bits & ACKNOWLEDGED else "not started"
+
+
+_WORDS: dict[int, Callable[[bytes], str]] = {
+    Command.STATUS: lambda data: "status?",
+    Command.LAST: lambda data: "last calculation?",
+    Command.RESULTS: _results_asked,
+    Command.START: _start_asked,
+    Command.STATUS | REPLY_BIT: _status_said,
+    Command.LAST | REPLY_BIT: _last_said,
+    Command.RESULTS | REPLY_BIT: _piece_said,
+    Command.START | REPLY_BIT: _started_said,
+}
