@@ -110,15 +110,24 @@ def build_image(
 
 def load_image(folder: Path, device: str, kind: str) -> Image:
     """Read a built image from the folder that build_image wrote. Raises ImageError when there is none."""
-    # Looked for first: a wrong folder may be a whole disk.
     if not (folder / CRC_FILE[1:]).is_file():
         raise no_image(folder)
-    found = {f"/{path.relative_to(folder).as_posix()}": path for path in folder.rglob("*") if path.is_file()}
-    files = {path: place.read_bytes() for path, place in found.items()}
-    files = {path: data for path, data in files.items() if not path.startswith("/data/")}
+    files = board_files(folder)
     image = {path: data for path, data in files.items() if path.startswith("/image/")}
     crc = int.from_bytes(image[CRC_FILE], "big")
     return Image(folder, device, kind, _board_of(files), VERSION, "", crc, image_digest(image), files)
+
+
+def board_files(folder: Path) -> dict[str, bytes]:
+    """Read every file that runs on a board, by its path there, from an image's folder or a board's.
+
+    Raises ImageError where there is none.
+    """
+    # Looked for first: a wrong folder may be a whole disk.
+    if not (folder / "boot.py").is_file():
+        raise no_image(folder)
+    found = {f"/{path.relative_to(folder).as_posix()}": path for path in folder.rglob("*") if path.is_file()}
+    return {path: place.read_bytes() for path, place in found.items() if not path.startswith("/data/")}
 
 
 def _board_of(files: Mapping[str, bytes]) -> str:

@@ -1,5 +1,6 @@
 """A small GAT device of the tests' own: it shares no code with host or firmware. And a line without a port."""
 
+import base64
 import hashlib
 import hmac
 import os
@@ -7,7 +8,12 @@ import select
 import threading
 from collections.abc import Callable
 
-FILES = {"/image/crc": b"\x12\x34", "/image/main.mpy": b"M\x06\x00\x1f" + bytes(range(256)) * 4, "/image/rng.mpy": b"x"}
+FILES = {
+    "/boot.py": b"import block",
+    "/image/crc": b"\x12\x34",
+    "/image/main.mpy": b"M\x06\x00\x1f" + bytes(range(256)) * 4,
+    "/image/rng.mpy": b"x",
+}
 
 
 def crc(data: bytes) -> bytes:
@@ -36,6 +42,7 @@ class GatDouble:
         self.files = FILES if files is None else files
         self.version, self.state, self.format = b"\x03\x50", 0x04, 1
         self.level, self.result, self.age = 0, b"", b"\xff" * 4
+        self.why = "no component %s"
         self.busy_polls = 2
         self.levels = {0x01: self._report, 0xBA: self._special}
         self.answers: dict[int, Callable[[bytes], bytes]] = {}
@@ -86,40 +93,56 @@ class GatDouble:
             return b"\x04"
         self.level, self.age = level, b"\0\0\0\0"
         self.state, self._busy = 0x01, self.busy_polls
-        made = self.levels[level](parameter)
-        if made is None:
+        self.format, self.result = self.levels[level](parameter)
+        if self.result.startswith((b"Error", DECLARATION + b"<Error")):
             self.state, self._busy = 0x0C, 0
-        else:
-            self.format, self.result = made
         return b"\x03"
 
     def _report(self, seed: bytes) -> tuple[int, bytes]:
-        head = f"Algorithm\tHMAC-SHA1\nSeed\t{seed.hex()}\n" if seed else "Algorithm\tSHA-1\n"
-        rows = [f"Component\t{path}\t{digest(content, seed)}\n" for path, content in self.files.items()]
-        return 1, (head + "".join(rows)).encode()
+        head = (
+            f"Level: 1\r\nName: double\r\nNotDigested: interpreter\r\n{_how(seed, '%s: %s', chr(13) + chr(10))}\r\n\r\n"
+        )
+        rows = [f"{digest(content, seed)}  {path}\r\n" for path, content in self.files.items()]
+        return 1, (head + "".join(rows) + f"\r\nFiles: {len(rows)}\r\n").encode()
 
-    def _special(self, parameter: bytes) -> tuple[int, bytes] | None:
+    def _special(self, parameter: bytes) -> tuple[int, bytes]:
         assert parameter[:1] == b"\0"
         name, *words = parameter[1:].decode().split("\t")
         if name == "Get Special Functions":
             return 2, FUNCTIONS
-        if words[0] not in self.files:
-            return None
-        if name == "Get File":
-            return 1, self.files[words[0]]
         seed = bytes.fromhex(words[1]) if len(words) > 1 else b""
-        head = f'algorithm="HMAC-SHA1" seed="{seed.hex()}"' if seed else 'algorithm="SHA-1"'
-        row = f'<Component id="{words[0]}" digest="{digest(self.files[words[0]], seed)}"/>'
-        return 2, f'<?xml version="1.0"?>\n<Components {head}>{row}</Components>\n'.encode()
+        if words[0] == "AuthenticationResponse.xml":
+            return 2, _components(self.files, seed)
+        if words[0] not in self.files:
+            return 2, DECLARATION + f"<Error>{self.why % words[0]}</Error>\r\n".encode()
+        content = self.files[words[0]]
+        if name == "Get File":
+            head = f'<File Name="{words[0]}" Encoding="base64">\r\n'.encode()
+            return 2, DECLARATION + head + base64.encodebytes(content) + b"</File>\r\n"
+        return 2, _components({words[0]: content}, seed)
 
 
-FUNCTIONS = b"""<?xml version="1.0"?>
-<Functions>
- <Function name="Get Special Functions"/>
- <Function name="Get File"><Parameter>path</Parameter></Function>
- <Function name="Component"><Parameter>id</Parameter><Parameter>seed</Parameter></Function>
-</Functions>
+DECLARATION = b'<?xml version="1.0"?>\r\n'
+FUNCTIONS = (
+    DECLARATION
+    + b"""<SpecialFunctions GatExec="default" Name="double" Manufacturer="pitbench">\r
+<Function><Feature>Get Special Functions</Feature></Function>\r
+<Function><Feature>Get File</Feature><Parameter>%%PATH%%</Parameter></Function>\r
+<Function><Feature>Component</Feature><Parameter>/image/crc</Parameter><Parameter>%%SHA1_HMAC%%</Parameter></Function>\r
+</SpecialFunctions>\r
 """
+)
+
+
+def _components(files: dict[str, bytes], seed: bytes) -> bytes:
+    rows = [f'<Component Name="{path}" Checksum="{digest(content, seed)}"/>\r\n' for path, content in files.items()]
+    head = f'<Components GatExec="default">\r\n<Game Name="double" {_how(seed, "%s=%r", " ")}>\r\n'.replace("'", '"')
+    return DECLARATION + (head + "".join(rows) + "</Game>\r\n</Components>\r\n").encode()
+
+
+def _how(seed: bytes, shape: str, between: str) -> str:
+    facts = (("Algorithm", "HMAC-SHA1" if seed else "SHA-1"), ("Seed", seed.hex()))
+    return between.join(shape % fact for fact in facts)
 
 
 def digest(content: bytes, seed: bytes) -> str:

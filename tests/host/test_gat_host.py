@@ -22,7 +22,14 @@ from pitbench.protocols.gat_host import (
     StrangeReply,
     WrongVersion,
 )
-from pitbench.protocols.gat_report import Algorithm, Component, GarbageInResult, SpecialFunction, differences
+from pitbench.protocols.gat_report import (
+    Algorithm,
+    Component,
+    GarbageInResult,
+    SpecialFunction,
+    differences,
+    parse_report,
+)
 from pitbench.transport import GAT_FRAMING, Framing, open_transport
 
 SEED = b"1234"
@@ -69,8 +76,8 @@ def test_a_report_without_a_seed_and_with_one(double, host):
 def test_special_functions(double, host):
     assert host.functions() == [
         SpecialFunction("Get Special Functions"),
-        SpecialFunction("Get File", ("path",)),
-        SpecialFunction("Component", ("id", "seed")),
+        SpecialFunction("Get File", ("%%PATH%%",)),
+        SpecialFunction("Component", ("/image/crc", "%%SHA1_HMAC%%")),
     ]
     assert host.component("/image/rng.mpy").digest == digest(b"x", b"")
     assert host.component("/image/rng.mpy", SEED).digest == digest(b"x", SEED)
@@ -78,12 +85,26 @@ def test_special_functions(double, host):
     assert double.heard.count(b"\x04\xba\0Component\t/image/rng.mpy\t31323334") == 1
 
 
+def test_the_xml_report_says_the_same(double, host):
+    for seed in (None, SEED):
+        result = host.xml_result(seed)
+        assert (result.format, parse_report(result.data, 2)) == (2, host.report(seed))
+    assert b"\x04\xba\0Get File\tAuthenticationResponse.xml\t31323334" in double.heard
+
+
 @pytest.mark.parametrize("size", [0, 1, 247, 248, 249, 496, 248 * 300])
-def test_a_file_comes_whole_whatever_its_size(double, host, size):
-    double.files = {"f": bytes(at % 251 for at in range(size))}
-    assert host.file("f") == double.files["f"]
+def test_a_result_comes_whole_whatever_its_size(double, host, size):
+    whole = bytes(at % 251 for at in range(size))
+    double.levels[0x01] = lambda seed: (1, whole)
+    assert host.calculate(1).data == whole
     asked = [heard for heard in double.heard if heard[0] == 3]
     assert asked == [b"\x03\x01" + n.to_bytes(2, "big") for n in range(1, max(1, -(-size // 248)) + 1)]
+
+
+@pytest.mark.parametrize("size", [0, 1, 384, 2000])
+def test_a_file_is_decoded(double, host, size):
+    double.files = {"f": bytes(at % 251 for at in range(size))}
+    assert host.file("f") == double.files["f"]
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 7, 254])
@@ -125,7 +146,7 @@ def cut_off(reply: bytes) -> bytes:
 @pytest.mark.parametrize("how", [drop, flip, cut_off])
 @pytest.mark.parametrize("which", range(1, 13))
 def test_any_reply_that_is_lost_or_damaged_is_asked_for_again(double, host, which, how):
-    double.files = {"f": bytes(range(256)) * 3}
+    double.files = {"f": bytes(range(256)) * 2}
     double.mangle = lambda reply, number: how(reply) if number == which else reply
     assert host.file("f") == double.files["f"]
     assert host.asked_again == (which <= 9)
@@ -238,23 +259,46 @@ def test_a_seed_that_is_too_long(double, host):
     )
 
 
-def test_a_calculation_that_is_not_taken_up(double, host):
-    double.answers[4] = always(b"\x00")
+@pytest.mark.parametrize("bits", [0, 1])
+def test_a_calculation_that_is_not_taken_up(double, host, bits):
+    double.answers[4] = always(bytes([bits]))
     with pytest.raises(NotStarted) as error:
         host.report()
     assert str(error.value) == (
-        "The device did not take up level 01 (it answers 00). "
-        "Look with `pitbench gat status` whether it is busy, and start again when it is not."
+        f"The device did not take up level 01 (it answers {bits:02x}). "
+        "Look with `pitbench gat status` whether it is busy, and with `pitbench gat functions` what it offers."
     )
+
+
+def test_a_start_whose_answer_was_lost_meets_a_device_at_work(double, host):
+    def busy(asked: bytes) -> bytes:
+        first = sum(heard[0] == 4 for heard in double.heard) == 1
+        return double._start(asked) if first else b"\x01"
+
+    double.answers[4] = busy
+    double.mangle = lambda reply, number: b"" if number == 2 else reply
+    assert len(host.report()) == len(FILES)
 
 
 def test_a_calculation_that_fails(double, host):
     with pytest.raises(CalculationFailed) as error:
         host.file("/none")
     assert str(error.value) == (
-        "The device reports an error for level ba (status 0c). "
+        "The device reports an error for level ba (status 0c): no component /none. "
         "Look at the name, component or seed that it was asked with."
     )
+    assert host.reason() == "no component /none"
+
+
+def test_a_reason_that_is_text_or_none(double, host):
+    double.levels[0x01] = lambda seed: (1, b"Error: /boot.py can't be read: OSError(5)\r\n")
+    with pytest.raises(CalculationFailed, match=r"\(status 0c\): /boot.py can't be read: OSError\(5\)\. Look"):
+        host.report()
+    double.answers[3] = lambda asked: b"\x03" + asked[1:]
+    with pytest.raises(CalculationFailed, match=r"\(status 0c\)\. Look"):
+        host.report()
+    double.state = 0x06
+    assert host.reason() == ""
 
 
 @pytest.mark.parametrize(("state", "word"), [(0x09, "calculating"), (0x04, "idle"), (0x46, "status 46")])
@@ -280,12 +324,13 @@ def test_a_deadline_that_passes_between_two_tries(double, line, host):
     assert line.now == pytest.approx(1001.5)
 
 
-def test_a_result_that_is_refused(double, host):
-    double.answers[3] = lambda asked: b"\x04" + asked[1:]
+@pytest.mark.parametrize("status", [1, 3, 4])
+def test_a_result_that_is_refused(double, host, status):
+    double.answers[3] = lambda asked: bytes([status]) + asked[1:]
     with pytest.raises(ResultRefused) as error:
         host.functions()
     assert str(error.value) == (
-        "The device does not hand out frame 1 of its result as XML (it answers 04). "
+        f"The device does not hand out frame 1 of its result as XML (it answers {status:02x}). "
         "Look with `pitbench gat status` whether there is a result, and start a calculation if not."
     )
 
@@ -338,6 +383,7 @@ def test_a_result_without_an_end(double, line, host):
 
 
 def test_another_component_than_the_one_asked_for(double, host):
-    double.levels[0xBA] = lambda parameter: (2, b'<C><Component id="/b" digest="' + b"ab" * 20 + b'"/></C>')
+    row = b'<Game Algorithm="SHA-1"><Component Name="/b" Checksum="' + b"ab" * 20 + b'"/></Game>'
+    double.levels[0xBA] = lambda parameter: (2, b"<Components>" + row + b"</Components>")
     with pytest.raises(GarbageInResult, match="garbage: /a was asked for, and it names /b"):
         host.component("/a")

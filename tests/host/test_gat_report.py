@@ -16,8 +16,11 @@ from pitbench.protocols.gat_report import (
     digest_of,
     expected_digests,
     parse_component,
+    parse_facts,
+    parse_file,
     parse_functions,
     parse_report,
+    reason_of,
 )
 
 DIGESTS = json.loads((Path(__file__).parents[1] / "vectors" / "gat.json").read_text("utf-8"))["digests"]
@@ -58,51 +61,67 @@ def test_a_seed_goes_with_a_keyed_algorithm(algorithm, seed, why):
 # -- Reports
 
 
+def text(row: str = f"{A}  /a", head: str = "Algorithm: HMAC-SHA1\nSeed: 3132", files: str = "\nFiles: 1") -> str:
+    return f"Level: 1\n{head}\n\n{row}\n{files}\n".replace("\n", "\r\n")
+
+
+def xml(row: str = f'<Component Name="/a" Checksum="{A}"/>', game: str = 'Algorithm="HMAC-SHA1" Seed="3132"') -> str:
+    return f'<?xml version="1.0"?>\r\n<Components GatExec="default">\r\n<Game {game}>\r\n{row}</Game>\r\n</Components>'
+
+
 @pytest.mark.parametrize(
     ("form", "data"),
-    [
-        (TEXT, f"Algorithm\tHMAC-SHA1\nSeed\t3132\nComponent\t/a\t{A}\n"),
-        (TEXT, f"Report of a shuffler\r\nSeed\t3132\r\n\r\nComponent\t/a\t{A.upper()}\r\n"),
-        (XML, f'<?xml version="1.0"?>\n<C algorithm="HMAC-SHA1" seed="3132"><Component id="/a" digest="{A}"/></C>'),
-        (XML, f"<c><component><ID>/a</ID><Digest> {A} </Digest><Seed>3132</Seed></component></c>"),
-        (XML, f'<x:C xmlns:x="urn:x"><x:Component x:id="/a" digest="{A}" seed="3132" algorithm="hmac_sha1"/></x:C>'),
-    ],
+    [(TEXT, text()), (TEXT, text().replace("\r", "")), (TEXT, text(f"{A.upper()}  /a")), (XML, xml())],
 )
 def test_ways_to_write_one_component(form, data):
     assert parse_report(data.encode(), form) == {"/a": KEYED}
     assert parse_component(data.encode(), form, "/a") == KEYED
 
 
-def test_components_of_one_report_may_differ_in_xml():
-    data = f'<C><Component id="a" digest="{A}"/><Component id="b" digest="{LONG}" algorithm="SHA-256"/></C>'.encode()
-    algorithms = {name: row.algorithm for name, row in parse_report(data, XML).items()}
-    assert algorithms == {"a": Algorithm.SHA1, "b": Algorithm.SHA256}
+def test_a_board_without_sha_1_says_so():
+    data = text(f"{LONG}  /a path  with spaces", "Algorithm: SHA-256\nSeed: ").encode()
+    name = "/a path  with spaces"
+    assert parse_report(data, TEXT) == {name: Component(name, LONG, Algorithm.SHA256)}
+
+
+def test_facts_of_a_report():
+    facts = {"NotDigested": "interpreter 3.4.0; MicroPython", "Algorithm": "SHA-1", "Seed": ""}
+    head = "".join(f"{name}: {value}\n" for name, value in facts.items())
+    assert parse_facts(text(head=head).encode(), TEXT) == {"Level": "1", "Files": "1"} | facts
+    game = " ".join(f'{name}="{value}"' for name, value in facts.items())
+    assert parse_facts(xml(game=game).encode(), XML) == facts
 
 
 @pytest.mark.parametrize(
     ("form", "data", "why"),
     [
-        (TEXT, "", "it names no component"),
-        (TEXT, "hello\n", "it names no component"),
-        (TEXT, "\xff", "byte 0 of its text is ff, no ASCII"),
-        (TEXT, "Component\t/a\n", "a component has 1 fields where id and digest belong"),
-        (TEXT, f"Component\t\t{A}", "a component has no id"),
-        (TEXT, f"Component\t\x1b[2J\t{A}", r"the id \x1b[2J can't be printed"),
-        (TEXT, f"Component\t/a\t{A}\nComponent\t/a\t{A}", "it names /a twice"),
-        (TEXT, "Component\t/a\txyz", "the digest of /a is 'xyz', no hex"),
-        (TEXT, f"Component\t/a\t{A}ab", "the digest of /a has 42 digits, and SHA-1 has 40"),
-        (TEXT, f"Algorithm\tMD5\nComponent\t/a\t{A}", "the algorithm 'MD5' is unknown"),
-        (TEXT, f"Algorithm\tHMAC-SHA1\nComponent\t/a\t{A}", "/a has HMAC-SHA1 with no seed"),
-        (TEXT, f"Algorithm\tSHA-1\nSeed\t31\nComponent\t/a\t{A}", "/a has SHA-1 with seed 31"),
-        (TEXT, f"Seed\t3\nComponent\t/a\t{A}", "the seed of /a is '3', no hex"),
+        (TEXT, "", "it counts no files, and names 0"),
+        (TEXT, "hello\n", "it counts no files, and names 0"),
+        (TEXT, "\xff", "byte 0 of its text is ff, no UTF-8"),
+        (TEXT, text(files=""), "it counts no files, and names 1"),
+        (TEXT, text(files="Files: 2"), "it counts 2 files, and names 1"),
+        (TEXT, text("", files="Files: 0"), "it names no component"),
+        (TEXT, "Error: /boot.py can't be read\r\n", "it is an error: /boot.py can't be read"),
+        (TEXT, text(f"{A}  /\x1b[2J"), r"the name /\x1b[2J can't be printed"),
+        (TEXT, text(f"{A}  /a\n{A}  /a", files="Files: 2"), "it names /a twice"),
+        (TEXT, text("xyz  /a"), "the digest of /a is 'xyz', no hex"),
+        (TEXT, text(f"{A}ab  /a"), "the digest of /a has 42 digits, and HMAC-SHA1 has 40"),
+        (TEXT, text(head="Algorithm: MD5"), "the algorithm 'MD5' is unknown"),
+        (TEXT, text(head="Seed: 31"), "the algorithm '' is unknown"),
+        (TEXT, text(head="Algorithm: HMAC-SHA1\nSeed: "), "it has HMAC-SHA1 with no seed"),
+        (TEXT, text(head="Algorithm: SHA-1\nSeed: 31"), "it has SHA-1 with seed 31"),
+        (TEXT, text(head="Algorithm: SHA-1\nSeed: 3"), "its seed is '3', no hex"),
         (XML, "", "it is no XML (no element found: line 1, column 0)"),
         (XML, "<C>", "it is no XML (no element found: line 1, column 3)"),
         (XML, "<C></D>", "it is no XML (mismatched tag: line 1, column 5)"),
         (XML, '<?xml version="1.0" encoding="klingon"?><C/>', "it is no XML ("),
         (XML, '<!DOCTYPE C [<!ENTITY a "b">]><C>&a;</C>', "its XML declares a document type (C)"),
         (XML, '<!DOCTYPE C SYSTEM "file:///etc/passwd"><C/>', "its XML declares a document type (C)"),
-        (XML, "<C/>", "it names no component"),
-        (XML, f'<C><Component digest="{A}"/></C>', "a component has no id"),
+        (XML, "<C/>", "it is a C, and no Components"),
+        (XML, "<Error>no component /a</Error>", "it is an error: no component /a"),
+        (XML, "<Components/>", "it has no Game"),
+        (XML, xml(""), "it names no component"),
+        (XML, xml(f'<Component Checksum="{A}"/>'), "a component has no name"),
         (7, "", "its format is 07, neither 01 (text) nor 02 (XML)"),
     ],
 )
@@ -119,8 +138,14 @@ def test_a_billion_laughs_are_not_laughed():
         parse_report(f'<!DOCTYPE C [<!ENTITY l0 "ha">{rows}]><C>&l9;</C>'.encode(), XML)
 
 
-@pytest.mark.parametrize("parse", [parse_report, parse_functions])
-@given(data=st.binary(max_size=80) | st.text(alphabet='<>/="&; !CDacomponentid\t\n', max_size=80).map(str.encode))
+def parse_any_file(data, form):
+    return parse_file(data, form, "f")
+
+
+@pytest.mark.parametrize("parse", [parse_report, parse_functions, parse_any_file, reason_of])
+@given(
+    data=st.binary(max_size=80) | st.text(alphabet='<>/="&; !CDErorGamecomponentid\t\n', max_size=80).map(str.encode)
+)
 def test_whatever_it_is_it_is_understood_or_garbage(parse, data):
     assert [complaint(parse, data, form).isprintable() for form in (TEXT, XML)] == [True, True]
 
@@ -133,26 +158,46 @@ def complaint(parse, data, form) -> str:
     return "none"
 
 
+def test_special_functions():
+    get_file = "<Function><Feature>Get File</Feature><Parameter>a</Parameter><Parameter>%%PATH%%</Parameter></Function>"
+    first = "<Function><Feature>Get Special Functions</Feature></Function>"
+    expected = [SpecialFunction("Get Special Functions"), SpecialFunction("Get File", ("a", "%%PATH%%"))]
+    assert parse_functions(f"<SpecialFunctions>{first}{get_file}</SpecialFunctions>".encode(), XML) == expected
+
+
 @pytest.mark.parametrize(
-    ("form", "data"),
+    ("form", "data", "why"),
     [
-        (TEXT, "Get Special Functions\nGet File\tpath\n"),
-        (
-            XML,
-            '<F><Function name="Get Special Functions"/>'
-            "<Function><Name>Get File</Name><Parameter>path</Parameter></Function></F>",
-        ),
+        (XML, b"<SpecialFunctions/>", "it names no function"),
+        (XML, b"<SpecialFunctions><Function/></SpecialFunctions>", "a function has no name"),
+        (XML, b"<Error>out of memory</Error>", "it is an error: out of memory"),
+        (TEXT, b"Get File", "it is text, and SpecialFunctions is XML"),
     ],
 )
-def test_special_functions(form, data):
-    expected = [SpecialFunction("Get Special Functions"), SpecialFunction("Get File", ("path",))]
-    assert parse_functions(data.encode(), form) == expected
+def test_functions_that_are_garbage(form, data, why):
+    with pytest.raises(GarbageInResult, match=why):
+        parse_functions(data, form)
 
 
-def test_functions_that_are_garbage():
-    for data, why in ((b"<F/>", "it names no function"), (b"<F><Function/></F>", "a function has no name")):
+def test_a_file_is_base64():
+    data = b'<?xml version="1.0"?>\r\n<File Name="/a" Encoding="base64">\r\nYWJj\nZA==\n</File>\r\n'
+    assert parse_file(data, XML, "/a") == b"abcd"
+    for wrong, why in (
+        (data.replace(b"YWJj", b"YW!j"), "the content of /a is no base64"),
+        (data.replace(b"base64", b"hex"), "the encoding of /a is hex, and base64 is understood"),
+        (data.replace(b"/a", b"/b"), "/a was asked for, and it gives /b"),
+        (b"<Error>no component /a</Error>", "it is an error: no component /a"),
+    ):
         with pytest.raises(GarbageInResult, match=why):
-            parse_functions(data, XML)
+            parse_file(wrong, XML, "/a")
+
+
+def test_the_reason_of_an_error():
+    assert reason_of(b"Error: /a can't be read\r\n", TEXT) == "/a can't be read"
+    assert reason_of(b"OUT OF SERVICE: CRC is 1234\r\n", TEXT) == "OUT OF SERVICE: CRC is 1234"
+    assert reason_of(b"<Error>no \x3c\x21[CDATA[\x41]]\x3e</Error>", XML) == "no A"
+    assert reason_of(b"Error: \x1b[2J", TEXT) == r"\x1b[2J"
+    assert (reason_of(b"", TEXT), reason_of(b"<C/>", XML)) == ("", "")
 
 
 # -- Against files

@@ -1,11 +1,12 @@
 """Ask a device over GAT what it runs: its status, its digests, its special functions.
 
 pitbench gat status --wire PORT
-pitbench gat authenticate --wire PORT --seed 3132 --against build/shuffler-release
+pitbench gat authenticate --wire PORT --seed 3132 --against build/shuffler-release-unix
 pitbench gat authenticate --wire PORT --component /image/main.mpy
 pitbench gat functions --wire PORT
 
-A seed goes in as hex. With --against the exit code is 1 if a digest isn't as the files in that folder say.
+A seed goes in as hex. With --against the exit code is 1 if a digest isn't as the files in that folder say, boot block
+included; what the device names as not digested is printed, and not compared.
 """
 
 from __future__ import annotations
@@ -17,10 +18,18 @@ from pathlib import Path
 
 from pitbench.addresses import port_of
 from pitbench.errors import PitbenchError
+from pitbench.image import board_files
 from pitbench.protocols import gat
 from pitbench.protocols.gat_host import GatHost, GatSettings, Result
-from pitbench.protocols.gat_report import Component, differences, parse_component, parse_functions, parse_report
-from pitbench.signature import image_files
+from pitbench.protocols.gat_report import (
+    Component,
+    differences,
+    parse_component,
+    parse_facts,
+    parse_functions,
+    parse_report,
+    quoted,
+)
 from pitbench.transport import GAT_FRAMING, open_transport
 
 EXIT_DIFFERS = 1
@@ -35,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", default="", metavar="HEX", help="authenticate with this seed; without one by default")
     parser.add_argument("--component", metavar="ID", help="authenticate this one alone, by its special function")
     parser.add_argument("--against", type=Path, metavar="FOLDER", help="compare with the image in this folder")
+    parser.add_argument("--xml", action="store_true", help="ask for the report as XML, not as text")
     parser.add_argument("--raw", action="store_true", help="print the result as it came, byte for byte")
     parser.add_argument(
         "--crc", default="kermit", help=f"CRC[:SEED] of the frames: {', '.join(gat.CRCS)} (%(default)s)"
@@ -46,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Ask, and print the answer. Returns 0, or 1 if a digest isn't as the files say."""
     # Looked at before the device is asked: a mistyped seed or folder costs no calculation.
-    args.key, args.files = _seed(args.seed), None if args.against is None else _files(args.against)
+    args.key, args.files = _seed(args.seed), None if args.against is None else board_files(args.against)
     settings = GatSettings(crc=gat.crc_named(args.crc), patience_s=args.timeout, age_checked=not args.any_age)
     with open_transport(port_of(args.wire), name="wire", framing=GAT_FRAMING) as wire:
         return ACTIONS[args.what](GatHost(wire, settings), args)
@@ -59,33 +69,36 @@ def _seed(text: str) -> bytes | None:
         raise PitbenchError(f"'{text}' is no seed.", "Write it as pairs of hex digits, as in 3132.") from None
 
 
-def _files(folder: Path) -> dict[str, bytes]:
-    files = image_files(folder)
-    if not files:
-        raise PitbenchError(f"{folder} holds no image.", "Name a folder that `pitbench image --out` wrote.")
-    return files
-
-
 def _status(host: GatHost, args: argparse.Namespace) -> int:
     status, last = host.status(), host.last()
     when = "at an unknown time" if last.age_s is None else f"{last.age_s} s ago"
     made = f"level {last.level:02x}, {when}" if last.level else "none"
     print(f"GAT {status.version_text}, {gat.state_text(status.state)}, {gat.format_text(status.format)}.")
     print(f"Last calculation: {made}.")
+    if why := host.reason():
+        print(f"Why: {why}.")
     return 0
 
 
 def _authenticate(host: GatHost, args: argparse.Namespace) -> int:
-    if args.component:
-        result = host.component_result(args.component, args.key)
-    else:
-        result = host.calculate(gat.REPORT_LEVEL, args.key or b"")
+    result = _asked(host, args)
     if args.raw:
         return _print_raw(result)
     report = _report(result, args.component)
     for component in report.values():
         print(f"{component.digest}  {component.id}  {component.algorithm.value}")
+    left = parse_facts(result.data, result.format).get("NotDigested")
+    if left:
+        print(f"Not digested: {quoted(left)}.")
     return 0 if args.files is None else _compare(report, args)
+
+
+def _asked(host: GatHost, args: argparse.Namespace) -> Result:
+    if args.component:
+        return host.component_result(args.component, args.key)
+    if args.xml:
+        return host.xml_result(args.key)
+    return host.calculate(gat.REPORT_LEVEL, args.key or b"")
 
 
 def _report(result: Result, asked: str | None) -> dict[str, Component]:
@@ -107,8 +120,14 @@ def _functions(host: GatHost, args: argparse.Namespace) -> int:
     if args.raw:
         return _print_raw(result)
     for function in parse_functions(result.data, result.format):
-        print(" ".join([function.name, *(f"<{parameter}>" for parameter in function.parameters)]))
+        print("  ".join([function.name, *map(_shown, function.parameters)]))
     return 0
+
+
+def _shown(parameter: str) -> str:
+    """An argument that is to be given is `<NAME>`, another stands as it is."""
+    open_one = len(parameter) > 4 and parameter.startswith("%%") and parameter.endswith("%%")
+    return f"<{parameter[2:-2]}>" if open_one else quoted(parameter)
 
 
 def _print_raw(result: Result) -> int:

@@ -19,14 +19,18 @@ from pitbench.protocols.gat_report import (
     GarbageInResult,
     SpecialFunction,
     parse_component,
+    parse_file,
     parse_functions,
     parse_report,
+    reason_of,
 )
 from pitbench.transport import Transport
 
 # Whole seconds on the device's side, and clocks that don't run alike.
 AGE_SLACK_S = 2.0
 FUNCTIONS, GET_FILE, COMPONENT = "Get Special Functions", "Get File", "Component"
+# The file that is made when it is asked for: every component, as XML.
+XML_REPORT = "AuthenticationResponse.xml"
 
 Reply = TypeVar("Reply")
 
@@ -162,16 +166,19 @@ class GatHost:
                 f"A parameter of {len(parameter)} bytes doesn't fit into a frame, which holds {gat.LONGEST_PARAMETER}.",
                 "Take a shorter seed.",
             )
+        before = self.asked_again
         bits = self._ask(Command.START, bytes([level]) + parameter, gat.parse_started, deadline)
         if bits & gat.LEVEL_ERROR:
             raise LevelRefused(
                 f"The device refuses level {level:02x} (it answers {bits:02x}).",
                 "Ask for level 01, or for ba and a function that `pitbench gat functions` lists.",
             )
-        if not bits & (gat.ACKNOWLEDGED | gat.STARTED):
+        # Where the answer to the first try was lost, the second meets a device at work, and is acknowledged only.
+        at_work = bits & gat.ACKNOWLEDGED and self.asked_again > before
+        if not bits & gat.STARTED and not at_work:
             raise NotStarted(
                 f"The device did not take up level {level:02x} (it answers {bits:02x}).",
-                "Look with `pitbench gat status` whether it is busy, and start again when it is not.",
+                "Look with `pitbench gat status` whether it is busy, and with `pitbench gat functions` what it offers.",
             )
 
     def wait_done(self, level: int, deadline: Deadline) -> GatStatus:
@@ -182,7 +189,7 @@ class GatHost:
                 return status
             if status.state == State.ERROR:
                 raise CalculationFailed(
-                    f"The device reports an error for level {level:02x} (status 0c).",
+                    f"The device reports an error for level {level:02x} (status 0c){self._reason(status, deadline)}.",
                     "Look at the name, component or seed that it was asked with.",
                 )
             if deadline.remaining <= self.settings.poll_s:
@@ -192,6 +199,21 @@ class GatHost:
                 )
             # Nobody speaks without being asked: this waits, and whatever comes belongs to no request.
             self.transport.read(self.settings.poll_s)
+
+    def reason(self, deadline: Deadline | None = None) -> str:
+        """Return why the device's status is error, "" where it isn't or nothing is said. Raises as `results` does."""
+        until = deadline or self.deadline()
+        status = self.status(until)
+        if status.state != State.ERROR:
+            return ""
+        return reason_of(self.results(status.format, until), status.format)
+
+    def _reason(self, status: GatStatus, deadline: Deadline) -> str:
+        try:
+            why = reason_of(self.results(status.format, deadline), status.format)
+        except GatError:
+            return ""
+        return f": {why}" if why else ""
 
     def results(self, form: int, deadline: Deadline) -> bytes:
         """Fetch the last result, frame by frame (03).
@@ -238,6 +260,10 @@ class GatHost:
         result = self.calculate(gat.REPORT_LEVEL, seed or b"", deadline)
         return parse_report(result.data, result.format)
 
+    def xml_result(self, seed: bytes | None = None, deadline: Deadline | None = None) -> Result:
+        """Return the report of all components as XML, as it came. Raises as `special` does."""
+        return self.special(GET_FILE, XML_REPORT, *([seed.hex()] if seed else []), deadline=deadline)
+
     def functions(self, deadline: Deadline | None = None) -> list[SpecialFunction]:
         """Return the special functions that the device offers. Raises as `report` does."""
         result = self.functions_result(deadline)
@@ -248,8 +274,9 @@ class GatHost:
         return self.special(FUNCTIONS, deadline=deadline)
 
     def file(self, name: str, deadline: Deadline | None = None) -> bytes:
-        """Return a file of the device, byte for byte. Raises as `special` does."""
-        return self.special(GET_FILE, name, deadline=deadline).data
+        """Return the content of one of the device's files. Raises as `report` does."""
+        result = self.special(GET_FILE, name, deadline=deadline)
+        return parse_file(result.data, result.format, name)
 
     def component(self, name: str, seed: bytes | None = None, deadline: Deadline | None = None) -> Component:
         """Return the digest of one component: SHA-1, with a seed HMAC-SHA1 keyed by it. Raises as `report` does."""

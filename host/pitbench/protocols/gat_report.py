@@ -1,15 +1,17 @@
 """Results of a GAT device: what they say, and what they should say.
 
-A result is text or XML. Their inner layout is not public in what was read: docs/gat.md has ours. In XML a value may be
-an attribute or an element of that name. Digests are computed here from files on the PC, apart from the firmware.
+A result is text or XML, laid out as docs/gat.md has it. Digests are computed here from files on the PC, apart from the
+firmware.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from xml.etree import ElementTree
@@ -17,6 +19,9 @@ from xml.etree import ElementTree
 from pitbench.protocols.gat import Format, GatError
 
 HEX = re.compile(r"([0-9A-Fa-f]{2})+")
+# Lines of a text report: one of its head or its end, and a component's.
+FACT = re.compile(r"(\w+): (.*)")
+ROW = re.compile(r"(\S+)  (/.*)")
 QUOTED = 200
 
 
@@ -24,10 +29,14 @@ class GarbageInResult(GatError):
     """A result came whole, and can't be understood; what it quotes of it is cut short and made printable."""
 
     def __init__(self, why: str) -> None:
-        shown = why[:QUOTED].encode("unicode_escape").decode("ascii")
         super().__init__(
-            f"The device's result is garbage: {shown}.", "Print it as it came, with --raw, and look there."
+            f"The device's result is garbage: {quoted(why)}.", "Print it as it came, with --raw, and look there."
         )
+
+
+def quoted(text: str) -> str:
+    """What a device said, cut short and made printable."""
+    return text[:QUOTED].encode("unicode_escape").decode("ascii")
 
 
 class Algorithm(Enum):
@@ -56,7 +65,7 @@ class Algorithm(Enum):
 
 @dataclass(frozen=True)
 class Component:
-    """One line of a report: id (a path on the board), digest in lower-case hex, how it was made, seed (None: none)."""
+    """One line of a report: id (its path), digest in lower-case hex, how it was made, seed (None: none)."""
 
     id: str
     digest: str
@@ -66,7 +75,7 @@ class Component:
 
 @dataclass(frozen=True)
 class SpecialFunction:
-    """A special function that the device offers: name, and names of its arguments."""
+    """A special function that the device offers: name, and its arguments; `%%NAME%%` stands for one to be given."""
 
     name: str
     parameters: tuple[str, ...] = ()
@@ -98,7 +107,7 @@ def expected_digests(
     """Return path → digest that a device should report.
 
     Args:
-        files: content by path on the board, as `pitbench.signature.image_files` gives it.
+        files: content by path on the board, as `pitbench.image.board_files` gives it.
         algorithm: None for what GAT uses, see `algorithm_for`.
 
     Raises ValueError as `digest_of` does.
@@ -146,15 +155,24 @@ def parse_report(data: bytes, form: int) -> dict[str, Component]:
 
     Raises GarbageInResult.
     """
-    rows = _text_components(data) if _is_text(form) else _xml_components(data)
+    facts, rows = _parts(data, form)
+    key, how = facts.get("Seed", ""), _algorithm(facts.get("Algorithm", ""))
+    seed = _hex(key, "its seed") if key else None
+    if how.keyed != bool(seed):
+        raise GarbageInResult(f"it has {how.value} with {_seed_text(seed)}")
     report: dict[str, Component] = {}
-    for component in rows:
-        if component.id in report:
-            raise GarbageInResult(f"it names {component.id} twice")
-        report[component.id] = component
+    for name, digest in rows:
+        if name in report:
+            raise GarbageInResult(f"it names {name} twice")
+        report[name] = _component(name, digest, how, seed)
     if not report:
         raise GarbageInResult("it names no component")
     return report
+
+
+def parse_facts(data: bytes, form: int) -> dict[str, str]:
+    """Return what a report says beside its components, by name: Version, NotDigested, … Raises GarbageInResult."""
+    return _parts(data, form)[0]
 
 
 def parse_component(data: bytes, form: int, name: str) -> Component:
@@ -167,11 +185,40 @@ def parse_component(data: bytes, form: int, name: str) -> Component:
 
 def parse_functions(data: bytes, form: int) -> list[SpecialFunction]:
     """Return the special functions of a device, in its order. Raises GarbageInResult."""
-    rows = _lines(data) if _is_text(form) else _xml_functions(data)
-    functions = [SpecialFunction(name, tuple(parameters)) for name, *parameters in rows]
+    functions = []
+    for element in _xml(data, form, "SpecialFunctions").iter("Function"):
+        name = (element.findtext("Feature") or "").strip()
+        if not name:
+            raise GarbageInResult("a function has no name")
+        functions.append(SpecialFunction(name, tuple((p.text or "").strip() for p in element.iter("Parameter"))))
     if not functions:
         raise GarbageInResult("it names no function")
     return functions
+
+
+def parse_file(data: bytes, form: int, name: str) -> bytes:
+    """Return the content of the file that was asked for. Raises GarbageInResult, also for another one."""
+    root = _xml(data, form, "File")
+    if root.get("Name") != name:
+        raise GarbageInResult(f"{name} was asked for, and it gives {root.get('Name')}")
+    if root.get("Encoding") != "base64":
+        raise GarbageInResult(f"the encoding of {name} is {root.get('Encoding')}, and base64 is understood")
+    try:
+        return base64.b64decode("".join((root.text or "").split()), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise GarbageInResult(f"the content of {name} is no base64 ({error})") from error
+
+
+def reason_of(data: bytes, form: int) -> str:
+    """Return why a device's status is error, from its result: printable, "" where it doesn't say.
+
+    Raises GarbageInResult.
+    """
+    if _is_text(form):
+        line = (_lines(data) or [""])[0]
+        return quoted(line.removeprefix("Error: "))
+    root = _xml_root(data)
+    return quoted((root.text or "").strip()) if root.tag == "Error" else ""
 
 
 def _is_text(form: int) -> bool:
@@ -180,38 +227,47 @@ def _is_text(form: int) -> bool:
     return form == Format.TEXT
 
 
-def _lines(data: bytes) -> list[list[str]]:
-    """Fields of each line that isn't empty."""
+def _parts(data: bytes, form: int) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """Facts by name, and (path, digest) of each component."""
+    return _text_parts(data) if _is_text(form) else _xml_parts(data, form)
+
+
+def _lines(data: bytes) -> list[str]:
+    """Every line that isn't empty."""
     try:
-        text = data.decode("ascii")
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise GarbageInResult(f"byte {error.start} of its text is {data[error.start]:02x}, no ASCII") from error
-    return [line.split("\t") for line in text.splitlines() if line.strip()]
+        raise GarbageInResult(f"byte {error.start} of its text is {data[error.start]:02x}, no UTF-8") from error
+    return [line for line in text.replace("\r\n", "\n").split("\n") if line]
 
 
-def _text_components(data: bytes) -> Iterator[Component]:
-    heads = {"Algorithm": "", "Seed": ""}
-    for key, *fields in _lines(data):
-        if key in heads and len(fields) == 1:
-            heads[key] = fields[0]
-        elif key == "Component":
-            if len(fields) != 2:
-                raise GarbageInResult(f"a component has {len(fields)} fields where id and digest belong")
-            yield _component(fields[0], fields[1], heads["Algorithm"], heads["Seed"])
+def _text_parts(data: bytes) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    lines = _lines(data)
+    facts = {match[1]: match[2] for line in lines if (match := FACT.fullmatch(line))}
+    rows = [(match[2], match[1]) for line in lines if (match := ROW.fullmatch(line))]
+    if "Error" in facts:
+        raise GarbageInResult(f"it is an error: {facts['Error']}")
+    # What was cut off would be left out without a word.
+    if facts.get("Files") != str(len(rows)):
+        raise GarbageInResult(f"it counts {facts.get('Files', 'no')} files, and names {len(rows)}")
+    return facts, rows
 
 
-def _component(name: str, digest: str, algorithm: str, seed: str) -> Component:
-    key = _hex(seed, f"the seed of {name}") if seed else None
-    how = _algorithm(algorithm) if algorithm else algorithm_for(key)
+def _xml_parts(data: bytes, form: int) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    game = _xml(data, form, "Components").find("Game")
+    if game is None:
+        raise GarbageInResult("it has no Game")
+    return dict(game.attrib), [(row.get("Name", ""), row.get("Checksum", "")) for row in game.iter("Component")]
+
+
+def _component(name: str, digest: str, how: Algorithm, seed: bytes | None) -> Component:
     if not name:
-        raise GarbageInResult("a component has no id")
+        raise GarbageInResult("a component has no name")
     if not name.isprintable():
-        raise GarbageInResult(f"the id {name} can't be printed")
-    if how.keyed != bool(key):
-        raise GarbageInResult(f"{name} has {how.value} with {_seed_text(key)}")
+        raise GarbageInResult(f"the name {name} can't be printed")
     if len(_hex(digest, f"the digest of {name}")) != how.size:
         raise GarbageInResult(f"the digest of {name} has {len(digest)} digits, and {how.value} has {2 * how.size}")
-    return Component(name, digest.lower(), how, key)
+    return Component(name, digest.lower(), how, seed)
 
 
 def _hex(text: str, what: str) -> bytes:
@@ -222,13 +278,9 @@ def _hex(text: str, what: str) -> bytes:
 
 def _algorithm(name: str) -> Algorithm:
     for algorithm in Algorithm:
-        if _bare(algorithm.value) == _bare(name):
+        if algorithm.value == name:
             return algorithm
     raise GarbageInResult(f"the algorithm '{name}' is unknown")
-
-
-def _bare(name: str) -> str:
-    return name.upper().replace("-", "").replace("_", "")
 
 
 class _NoDoctype(ElementTree.TreeBuilder):
@@ -236,6 +288,18 @@ class _NoDoctype(ElementTree.TreeBuilder):
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         raise GarbageInResult(f"its XML declares a document type ({name})")
+
+
+def _xml(data: bytes, form: int, tag: str) -> ElementTree.Element:
+    """The root of an XML result that has to be a `tag`."""
+    if _is_text(form):
+        raise GarbageInResult(f"it is text, and {tag} is XML")
+    root = _xml_root(data)
+    if root.tag == "Error":
+        raise GarbageInResult(f"it is an error: {(root.text or '').strip()}")
+    if root.tag != tag:
+        raise GarbageInResult(f"it is a {root.tag}, and no {tag}")
+    return root
 
 
 def _xml_root(data: bytes) -> ElementTree.Element:
@@ -246,37 +310,3 @@ def _xml_root(data: bytes) -> ElementTree.Element:
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise GarbageInResult(f"it is no XML ({error})") from error
     return root
-
-
-def _xml_components(data: bytes) -> Iterator[Component]:
-    root = _xml_root(data)
-    for element in _named(root.iter(), "component"):
-        algorithm, seed = (_value(element, key) or _value(root, key) for key in ("algorithm", "seed"))
-        yield _component(_value(element, "id"), _value(element, "digest"), algorithm, seed)
-
-
-def _xml_functions(data: bytes) -> Iterator[list[str]]:
-    for element in _named(_xml_root(data).iter(), "function"):
-        name = _value(element, "name")
-        if not name:
-            raise GarbageInResult("a function has no name")
-        yield [name, *(_text(parameter) for parameter in _named(element, "parameter"))]
-
-
-def _named(elements: Iterable[ElementTree.Element], name: str) -> Iterator[ElementTree.Element]:
-    return (element for element in elements if _local(str(element.tag)) == name)
-
-
-def _local(name: str) -> str:
-    """A name without its namespace, in lower case."""
-    return name.rpartition("}")[2].lower()
-
-
-def _value(element: ElementTree.Element, name: str) -> str:
-    """An attribute of this name, or a child's text; "" for neither."""
-    attributes = [value for key, value in element.attrib.items() if _local(key) == name]
-    return (attributes + [_text(child) for child in _named(element, name)] + [""])[0].strip()
-
-
-def _text(element: ElementTree.Element) -> str:
-    return (element.text or "").strip()
