@@ -1,6 +1,7 @@
 # Orders and words, drawn by the device's own generator without a card that moves.
 from binascii import b2a_base64, unhexlify
 
+from device import drbg
 from device.generator import DeadSource
 from link.args import Operations
 from link.frame import Refused
@@ -40,6 +41,7 @@ class Ops(Operations):
 draw: decks=:int at?=:int step?=:int
 rescale: n=:int words=:str
 words: n=:int
+spoil:
 """
 
     # As many orders of the configured game as were asked for: drawn where a shuffle draws its own, from the same state.
@@ -78,6 +80,22 @@ words: n=:int
         if not 0 < request["n"] <= _ROOM:
             raise Refused("bad_args", "n is 1 to %d" % _ROOM)
         return {"words": _text(self.machine.device.generator.source.generate(request["n"]))}
+
+    def _spoil(self, request):
+        _spoil()
+        return {}
+
+
+# The generator computes wrongly until the next start: in each output of its HMAC one bit is turned over.
+def _spoil():
+    right = drbg.tag
+
+    def wrong(*parts):
+        out = bytearray(right(*parts))
+        out[7] ^= 1
+        return bytes(out)
+
+    drbg.tag = wrong
 
 
 # A word and, where it is rejected, the word 0 after it: which of the two was taken?

@@ -77,9 +77,12 @@ class Inquiry:
         check.note("declared before the first sample", plans=[str(plan) for plan in plans])
 
     def run(self) -> None:
-        """Sample and judge until every trial is at its end."""
+        """Sample and judge until every trial is at its end; once one failed for good, no last samples of others."""
         number = 0
         while wanted := sorted({trial.wants for trial in self.trials.values()} - {0}):
+            if number > 1 and any(trial.verdict is Verdict.FAIL for trial in self.trials.values()):
+                self.check.note("no last samples: a statistic failed for good")
+                return
             number += 1
             sample = self.take(wanted[0])
             p_values = self._judge(sample, wanted[0], f"sample {number}")

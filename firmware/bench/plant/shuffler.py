@@ -37,7 +37,7 @@ break: part=feed|rack|insert|eject|camera|gate|exit how?=stall|double|stuck_0|st
 mend: part=:str
 """
     # Operations of their own module, loaded with the first of them.
-    LATE = ("bench.draw", "draw rescale words")
+    LATE = ("bench.draw", "draw rescale words spoil")
     CAPABILITIES = ["draw", "raw_entropy", "rescaling"]
 
     def __init__(self):

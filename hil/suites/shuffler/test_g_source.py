@@ -28,13 +28,10 @@ WAYS = [pytest.param(how, marks=rule(f"{NO_SOURCE}/{how}")) for how in LATEST]
 
 def pressed(bench: ShufflerBench, check: Check) -> None:
     """Load, press start: no card may move, and the machine has to say why."""
-    before = bench.status()["games"]
-    bench.load(DECK)
-    bench.press("start")
-    bench.advance(START_MS)
-    status, truth = bench.status(), bench.truth()
-    check.measure("shuffles", status["games"] - before)
-    check.measure("cards_moved", len(DECK) - truth["hopper"])
+    shuffles, moved = started(bench)
+    check.measure("shuffles", shuffles)
+    check.measure("cards_moved", moved)
+    status = bench.status()
     check.expect("state", status["state"], "error")
     check.expect("light", status["light"], "red")
     check.expect("the message names the generator", "random number" in status["message"].lower(), True)
@@ -47,6 +44,32 @@ def shuffles_again(bench: ShufflerBench, check: Check) -> None:
     bench.press("start")
     ended = bench.until("ready", "error", within=60_000, step=1000)
     check.expect("state with a sound source again", ended["state"], "ready")
+
+
+@rule("HOUSE-known-answer")
+def test_a_generator_that_computes_wrongly(bench: ShufflerBench, check: Check) -> None:
+    passed = {name: ok for name, ok, _ in bench.do("post")["steps"]}
+    check.expect("the self-test has a step of the generator", passed.get("generator"), True)
+    check.stimulus("one bit wrong in each HMAC; the service door opened and closed, cleared with the key")
+    bench.do("spoil")
+    bench.door("service", is_open=True)
+    bench.door("service", is_open=False)
+    bench.clear()
+    post = bench.do("post")
+    check.expect("self-test passed", post["ok"], False)
+    check.expect("the step that failed", post["steps"][-1][:2], ["generator", False])
+    shuffles, moved = started(bench)
+    check.measure("shuffles", shuffles)
+    check.measure("cards_moved", moved)
+
+
+def started(bench: ShufflerBench) -> tuple[int, int]:
+    """Load, press start: games that began, cards that moved."""
+    before, cards = bench.status()["games"], bench.truth()["hopper"]
+    bench.load(DECK)
+    bench.press("start")
+    bench.advance(START_MS)
+    return bench.status()["games"] - before, cards + len(DECK) - bench.truth()["hopper"]
 
 
 @pytest.mark.parametrize("how", WAYS)
