@@ -43,7 +43,7 @@ BENCH_REQUESTS: Mapping[str, Requests] = {
         "load": {"cards": "00"}, "take": {}, "press": {"button": "start"}, "key": {"turned": True},
         "door": {"which": "service", "open": True}, "clear_path": {}, "empty": {}, "battery": {"mv": 0},
         "break": {"part": "feed"}, "mend": {"part": "feed"}, "draw": {"decks": 1}, "rescale": {"n": 6, "words": "00"},
-        "words": {"n": 1}, **_OF_EVERY_DEVICE,
+        "words": {"n": 1}, "spoil": {}, **_OF_EVERY_DEVICE,
     },
 }  # fmt: skip
 
