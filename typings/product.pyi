@@ -4,3 +4,4 @@ VERSION: str
 REVISION: str
 KIND: str
 WIRE: str
+LATE_OPS: list[str]

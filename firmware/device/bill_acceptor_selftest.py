@@ -15,7 +15,7 @@ _CODE_OF_A_SENSOR = const(0xA8)
 
 
 class AcceptorTest(SelfTest):
-    names = ("memory", "signature", "sensors", "scanner", "transport_motor", "stack_motor")
+    names = "memory signature sensors scanner transport_motor stack_motor"
 
     def failure_code(self):
         return CODES.get(self.failed_step(), _CODE_OF_A_SENSOR)

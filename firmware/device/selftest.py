@@ -3,7 +3,7 @@
 
 
 class SelfTest:
-    names = ()
+    names = ""  # of its steps, in order
 
     def __init__(self):
         self.run = 0
@@ -21,7 +21,7 @@ class SelfTest:
         self.steps = []
         self.phase = 0
         self.until = now
-        self.pending = list(self.names)
+        self.pending = self.names.split()
 
     # Something went wrong meanwhile: no result, and so no acceptance.
     def abort(self):

@@ -113,7 +113,7 @@ class Shuffler(CardPath, base.Device):
         for name, value in settings.items():
             if name not in _SETTINGS or type(value) is not type(_SETTINGS[name]):
                 return "%s is no setting, or of another type" % name
-            if name in _RANGES and not _RANGES[name][0] <= value <= _RANGES[name][1]:
+            if name in _RANGES and not _RANGES[name][0] <= settings[name] <= _RANGES[name][1]:
                 return "%s is %d to %d" % ((name,) + _RANGES[name])
         return "game has at most 24 letters" if len(settings.get("game", "")) > 24 else ""
 

@@ -246,5 +246,5 @@ mend: part=:str
             "taken": self.taken,
             "loose": hexlify(self._loose()).decode(),
             "running": sorted(name for name in self.due if name != "button"),
-            "tray": hexlify(self.tray).decode(),
+            "tray": hexlify(bytes(self.tray)).decode(),
         }
