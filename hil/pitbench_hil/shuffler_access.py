@@ -23,7 +23,7 @@ WRONG, STRANGERS_OWN = "ee" * 16, "5f" * 16
 # Of every image, without a proof: they read.
 READS = (
     "hello", "status", "heap", "post", "meters", "events", "log", "table", "files", "digest", "crc", "challenge",
-    "receipt",
+    "authenticate", "authenticity", "receipt",
 )  # fmt: skip
 # With a proof.
 PROVEN = ("commission", "service", "attempt_meters", "clear_memory", "history", "configure")

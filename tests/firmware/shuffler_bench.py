@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import Any
 
 import desk
@@ -45,11 +44,7 @@ class Desk(desk.Desk):
         entropy = source or Source()
         device = shuffler.create(record, (True, ""), lambda: None, record is None, lambda: entropy, UNIQUE)
         device.record["settings"].update(settings)
-        self.log: list[Any] = []
         super().__init__(device, plant or Plant(), [] if record is None else [record], now)
-
-    def _log(self, number: int, line: str) -> None:
-        self.log.append(json.loads(line))
 
     def do(self, op: str, **request: Any) -> None:
         getattr(self.plant, "_op_" + op)(request)

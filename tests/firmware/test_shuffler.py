@@ -186,11 +186,11 @@ def test_a_door_in_mid_shuffle_spoils_the_deck_for_good(table):
 
 
 def test_each_opening_and_closing_is_logged_with_the_state_that_it_met(table):
-    before = len(table.log)
+    before = len(table.logged)
     for _ in range(2):
         table.do("door", which="shroud", open=True)
         table.do("door", which="shroud", open=False)
-    told = [(entry[4], entry[5]) for entry in table.log[before:]]
+    told = [(entry[4], entry[5]) for entry in table.logged[before:]]
     assert told == [
         ("shroud", "idle"),
         ("shroud_closed", "error"),
