@@ -249,6 +249,11 @@ class ShufflerBench:
         """Give it back; returns the new identity."""
         return self.board.power_on()
 
+    def start_over_with(self, how: str, seed: str = "") -> dict[str, Any]:
+        """A new board, its entropy source fed by the bench from its first word on; returns the new identity."""
+        self.board.rig.entropy_at_start(how, seed)
+        return self.board.start_over()
+
     def restart_with(self, how: str, seed: str = "") -> dict[str, Any]:
         """A cold start whose entropy source is fed by the bench from its first word on; returns the new identity."""
         self.board.rig.entropy_at_start(how, seed)
