@@ -1,11 +1,13 @@
 # pitbench: thin fronts for the command line. `make help` explains each target.
 PYTHON ?= python3
-DEVICE ?= bill-acceptor
+DEVICE ?=
 TARGET ?= virtual
 BOARD ?= rpi-pico
 PORT ?=
 RULES ?=
 JOBS ?= 2
+# What takes one device takes this one, unless it is named.
+ONE := $(or $(DEVICE),bill-acceptor)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -15,13 +17,14 @@ READY := $(VENV)/.ready
 help: ## show what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 	@echo
-	@echo "Narrow hil, rabbits, sim and image: DEVICE=$(DEVICE) TARGET=$(TARGET) RULES='NJ-1.28N(i)*' JOBS=$(JOBS)"
-	@echo "Flash: make flash BOARD=$(BOARD) DEVICE=$(DEVICE) PORT=usb:SERIAL (default: the one board that is plugged in)"
+	@echo "hil, test and rabbits take every device, or DEVICE=shuffler; sim, image, flash and docs one, DEVICE=$(ONE) unless named."
+	@echo "Narrow hil: TARGET=$(TARGET) RULES='NJ-1.28N(i)*' JOBS=$(JOBS)"
+	@echo "Flash: make flash BOARD=$(BOARD) DEVICE=$(ONE) PORT=usb:SERIAL (default: the one board that is plugged in)"
 
-hil: $(READY) ## hold the device to its rules on virtual boards, and write the evidence
+hil: $(READY) ## hold every device to its rules on virtual boards, and write the evidence
 	@$(BIN)/pitbench verify $(DEVICE) --target $(TARGET) --rules '$(RULES)' --jobs $(JOBS)
 
-test: lint ## lint, types, the project's own tests, the suite on the good device, every red rabbit
+test: lint ## lint, types, the project's own tests, each suite on the good device, every red rabbit
 	@$(BIN)/pytest -q -n $(JOBS) tests
 	@$(BIN)/pitbench rabbits $(DEVICE) --jobs $(JOBS)
 
@@ -39,19 +42,19 @@ bench: $(READY) ## measure: link, boot, CRC, suite, rabbits, heap, commits, stat
 	@$(BIN)/python tests/bench/measure.py
 
 sim: $(READY) ## a virtual board that stays up, with two ports for any host program
-	@$(BIN)/pitbench sim $(DEVICE)
+	@$(BIN)/pitbench sim $(ONE)
 
 image: $(READY) ## build the release image into build/
-	@$(BIN)/pitbench image $(DEVICE) --kind release --out build/$(DEVICE)-release
+	@$(BIN)/pitbench image $(ONE) --kind release --out build/$(ONE)-release
 
 boards: $(READY) ## list the boards that are plugged in, and what runs on them
 	@$(BIN)/pitbench boards
 
 flash: $(READY) ## put the image onto a board (BOARD, PORT): copied, proven by digest, started, greeted
-	@$(BIN)/pitbench flash $(DEVICE) --board $(BOARD) $(addprefix --port ,$(PORT))
+	@$(BIN)/pitbench flash $(ONE) --board $(BOARD) $(addprefix --port ,$(PORT))
 
 docs: $(READY) ## draw the state charts and the boards' wiring in docs/ again
-	@$(BIN)/pitbench draw $(DEVICE)
+	@$(BIN)/pitbench draw $(ONE)
 	@$(BIN)/pitbench wiring
 
 clean: ## remove the environment, builds and caches; runs/ stays

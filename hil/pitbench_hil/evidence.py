@@ -79,10 +79,15 @@ def new_run(root: Path, device: str, target: str, **about: Any) -> Path:
 
     Raises EvidenceError.
     """
+    return start_run(free_folder(root, device, target), device, target, **about)
+
+
+def free_folder(root: Path, device: str, target: str) -> Path:
+    """A name below `root` that no run has, for one that begins now."""
     now = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
     name = f"{now}-{device}-{slug(target)}"
     taken = sum(path.name == name or path.name.startswith(f"{name}-") for path in root.glob(f"{name}*"))
-    return start_run(root / (f"{name}-{taken + 1}" if taken else name), device, target, **about)
+    return root / (f"{name}-{taken + 1}" if taken else name)
 
 
 def start_run(folder: Path, device: str, target: str, **about: Any) -> Path:

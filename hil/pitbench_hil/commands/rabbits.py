@@ -9,50 +9,113 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pitbench.addresses import LOOKS_LIKE_A_PORT, parse_target
+from pitbench.devices import BUILT, FORESEEN, device_named
 from pitbench.targets import prove_startable
 
-from pitbench_hil.catalogue import normal_device, rules_for
-from pitbench_hil.evidence import new_run
+from pitbench_hil.catalogue import Rule, normal_device, rules_for
+from pitbench_hil.durable import read_json
+from pitbench_hil.evidence import free_folder, start_run
 from pitbench_hil.manifest import write_manifest
 from pitbench_hil.plugin import DEFAULT_TARGET
 from pitbench_hil.rabbit_engine import PROFILE, Catch, Hunt, run_good, run_rabbits
 from pitbench_hil.rabbit_matrix import Matrix
 from pitbench_hil.rabbits import Rabbit, RabbitError, rabbits_for
 from pitbench_hil.run_lock import RunLock
+from pitbench_hil.several import PITBENCH, Ended, Part, exit_code, run_parts, summary
 from pitbench_hil.suites import suite_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
-    parser.add_argument("device", help="bill-acceptor, …")
-    parser.add_argument("name", nargs="*", help="only these rabbits, and the good device on the rules they violate")
+    parser.add_argument(
+        "name", nargs="*", default=[], help=f"devices ({', '.join(BUILT)}: all); of one, only these rabbits"
+    )
     parser.add_argument("--target", default=DEFAULT_TARGET, help=f"virtual board to run them on ({DEFAULT_TARGET})")
     parser.add_argument("--full", action="store_true", help="every rule on every rabbit, not only until it is caught")
     parser.add_argument("-n", "--jobs", type=_jobs, default=2, help="boards at a time (2)")
     parser.add_argument("--list", action="store_true", help="list the rabbits, and run nothing")
+    parser.add_argument("--run-dir", type=Path, help="folder of this hunt; of several devices one in it each")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit code 1 when a rabbit got away, was caught by the wrong rules only, or a rule fails the good device."""
+    """Exit code 1 when a rabbit got away, was caught by the wrong rules only, or a rule fails the good device.
+
+    Of several devices the worst counts.
+    """
     if not args.list:
         _refuse_real(args.target)
-    device = normal_device(args.device)
-    rabbits = _chosen(rabbits_for(device), args.name)
-    rules = rules_for(device)
+    devices, names = _devices_and_names(args.name)
+    hunted = {device: _chosen(rabbits_for(device), names) for device in devices}
     # Every row is proven to fit before anything is built.
+    for device, rabbits in hunted.items():
+        _prove_rows(rabbits, rules_for(device))
+    if args.list:
+        return _list(hunted)
+    if len(devices) == 1:
+        return _hunt(devices[0], hunted[devices[0]], bool(names), args)
+    return _hunt_each(devices, args)
+
+
+def _devices_and_names(words: list[str]) -> tuple[list[str], list[str]]:
+    """Names of devices, all that there are where none is named, and names of rabbits behind them."""
+    normal = [normal_device(word) for word in words]
+    devices = [name for name in normal if name in (*BUILT, *FORESEEN)]
+    names = [word for word, name in zip(words, normal, strict=True) if name not in devices]
+    if names and len(devices) != 1:
+        raise RabbitError(f"'{names[0]}' is a rabbit of which device?", f"Name one of: {', '.join(BUILT)}.")
+    return list(dict.fromkeys(map(device_named, devices))) or list(BUILT), names
+
+
+def _prove_rows(rabbits: list[Rabbit], rules: dict[str, Rule]) -> None:
     for rabbit in rabbits:
         rabbit.patch()
         rabbit.violated(rules.values())
-    if args.list:
+
+
+def _list(hunted: dict[str, list[Rabbit]]) -> int:
+    for device, rabbits in hunted.items():
+        if len(hunted) > 1:
+            print(f"{device}:")
         print("\n".join(f"{rabbit.name:40} {', '.join(rabbit.violates)}: {rabbit.why}" for rabbit in rabbits))
-        return 0
-    folder = new_run(Path("runs").resolve(), device, f"rabbits-{args.target}", profiles=[PROFILE], hunt=True)
-    hunt = Hunt(suite_of(device), device, args.target, rules, folder, jobs=args.jobs, full=args.full)
+    return 0
+
+
+def _hunt(device: str, rabbits: list[Rabbit], some: bool, args: argparse.Namespace) -> int:
+    target = f"rabbits-{args.target}"
+    folder = args.run_dir.resolve() if args.run_dir else free_folder(Path("runs").resolve(), device, target)
+    start_run(folder, device, target, profiles=[PROFILE], hunt=True)
+    hunt = Hunt(suite_of(device), device, args.target, rules_for(device), folder, jobs=args.jobs, full=args.full)
     lock = RunLock(folder)
     try:
-        return hunt_all(hunt, rabbits, _violated(rabbits, hunt) if args.name else [])
+        return hunt_all(hunt, rabbits, _violated(rabbits, hunt) if some else [])
     finally:
         lock.release()
+
+
+def _hunt_each(devices: list[str], args: argparse.Namespace) -> int:
+    root = (args.run_dir or Path("runs")).resolve()
+    # A folder that can't be made is said once, before anything is started.
+    root.mkdir(parents=True, exist_ok=True)
+    ended = run_parts([_part(device, root, args) for device in devices])
+    print("\n" + "\n".join(summary(ended, _catches)), flush=True)
+    return exit_code(ended)
+
+
+def _part(device: str, root: Path, args: argparse.Namespace) -> Part:
+    folder = root / device if args.run_dir else free_folder(root, device, f"rabbits-{args.target}")
+    words = ["rabbits", device, "--target", args.target, "--jobs", str(args.jobs), "--run-dir", str(folder)]
+    return Part(device, (*PITBENCH, *words, *(["--full"] if args.full else [])), folder)
+
+
+def _catches(ended: Ended) -> dict[str, str]:
+    """Of a hunt that came to its matrix."""
+    path = ended.part.folder / "matrix.json"
+    if not path.exists():
+        return {}
+    matrix = read_json(path)
+    caught = sum(rabbit["outcome"] == "caught" for rabbit in matrix["rabbits"])
+    told = {"caught": f"{caught} of {len(matrix['rabbits'])}", "rules unproven": str(len(matrix["unproven_rules"]))}
+    return told | ({"problems": str(len(matrix["problems"]))} if matrix["problems"] else {})
 
 
 def hunt_all(hunt: Hunt, rabbits: list[Rabbit], good_rules: list[str]) -> int:

@@ -1,16 +1,21 @@
-"""Hold a device to its rules, and write the evidence: a front for `pytest hil --target … --device …`."""
+"""Hold devices to their rules, and write the evidence: a front for `pytest hil --target … --device …`."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from pitbench.addresses import parse_target
-from pitbench.errors import EXIT_INTERRUPTED
+from pitbench.errors import EXIT_INTERRUPTED, PitbenchError
 
-from pitbench_hil.asked import jobs
+from pitbench_hil import asked
+from pitbench_hil.catalogue import CatalogueError, names, rules_for
+from pitbench_hil.durable import read_json
+from pitbench_hil.evidence import free_folder
 from pitbench_hil.plugin import DEFAULT_PROFILE, DEFAULT_TARGET
+from pitbench_hil.several import PITBENCH, Ended, Part, counts, devices_meant, exit_code, run_parts, summary
 from pitbench_hil.suites import pytest_words, run_pytest, suite_of
 
 # pytest's other codes (usage, an error of its own, no test at all) are trouble too.
@@ -19,7 +24,9 @@ _CODES = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTE
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
-    parser.add_argument("device", help="bill-acceptor, …")
+    parser.add_argument(
+        "device", nargs="*", default=[], help="bill-acceptor, shuffler … (all; of a real board, what it is)"
+    )
     parser.add_argument("--target", default=DEFAULT_TARGET, help=f"what to test ({DEFAULT_TARGET})")
     parser.add_argument("--rules", default="", help="only these: ids, clauses, patterns, comma apart")
     parser.add_argument("--profile", default=DEFAULT_PROFILE, help=f"nj, ny, house, comma apart ({DEFAULT_PROFILE})")
@@ -27,24 +34,93 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--image-kind", choices=("bench", "release", "both"), default="both", help="images to test (both)"
     )
     parser.add_argument("--image", action="append", default=[], metavar="KIND=FOLDER", help="a built image to use")
-    parser.add_argument("--run-dir", type=Path, help="folder of this run (runs/<utc>-<device>-<target>)")
+    parser.add_argument(
+        "--run-dir",
+        type=Path,
+        help="folder of this run (runs/<utc>-<device>-<target>); of several devices one in it each",
+    )
     parser.add_argument("--timing-uncertainty", type=float, default=5.0, metavar="MS", help="the rig's own (5 ms)")
     parser.add_argument("--sample", type=int, metavar="N", help="at most N tests a rule and image, 0: all (0; emu: 1)")
     parser.add_argument("--erase-budget", type=int, metavar="N", help="store writes that a real board may take")
-    parser.add_argument("-n", "--jobs", type=jobs, default="2", help="boards at a time (2; a real one: 0, one process)")
+    parser.add_argument(
+        "-n", "--jobs", type=asked.jobs, default="2", help="boards at a time (2; a real one: 0, one process)"
+    )
     parser.add_argument("--pytest", action="append", default=[], metavar="WORD", help="a word for pytest (--pytest=-x)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit code 0 without FAIL, 1 with one, 2 when a word, the rig or the suite was in trouble, 130 after Ctrl-C."""
-    jobs_here = args.jobs if parse_target(args.target).virtual else "0"
-    options = ["--profile", args.profile, "--image-kind", args.image_kind, "-n", jobs_here]
+    """Exit code 0 without FAIL, 1 with one, 2 when a word, the rig or the suite was in trouble, 130 after Ctrl-C.
+
+    Of several devices the worst counts.
+    """
+    devices = devices_meant(args.device, args.target)
+    patterns = asked.words(args.rules, "--rules")
+    if len(devices) == 1:
+        return _verify(devices[0], patterns, args)
+    shares = patterns_of(devices, patterns)
+    if len(shares) == 1:
+        (device,) = shares
+        return _verify(device, shares[device], args)
+    return _verify_each(shares, args)
+
+
+def _verify(device: str, patterns: Sequence[str], args: argparse.Namespace) -> int:
+    jobs = args.jobs if parse_target(args.target).virtual else "0"
+    options = [*_options(args), "-n", jobs]
+    options += ["--run-dir", str(args.run_dir)] if args.run_dir else []
+    words = pytest_words([suite_of(device)], device, args.target, *options, *args.pytest, rules=patterns)
+    code = run_pytest(words)
+    return code if code in _CODES else int(pytest.ExitCode.INTERRUPTED)
+
+
+def _options(args: argparse.Namespace) -> list[str]:
+    """Options that pytest and this command call the same."""
+    options = ["--profile", args.profile, "--image-kind", args.image_kind]
     options += [word for image in args.image for word in ("--image", image)]
     options += [f"--timing-uncertainty={args.timing_uncertainty}"]
-    options += ["--run-dir", str(args.run_dir)] if args.run_dir else []
     options += [] if args.sample is None else [f"--sample={args.sample}"]
     options += [] if args.erase_budget is None else [f"--erase-budget={args.erase_budget}"]
-    suite = suite_of(args.device)
-    rules = args.rules.split(",")
-    code = run_pytest(pytest_words([suite], args.device, args.target, *options, *args.pytest, rules=rules))
-    return code if code in _CODES else int(pytest.ExitCode.INTERRUPTED)
+    return options
+
+
+def patterns_of(devices: Sequence[str], patterns: Sequence[str]) -> dict[str, list[str]]:
+    """Which of the patterns name a rule of which device; one that has no such rule is left out.
+
+    Raises CatalogueError for a pattern that names no rule of any.
+    """
+    if not patterns:
+        return {device: [] for device in devices}
+    shares: dict[str, list[str]] = {}
+    for device in devices:
+        mine = [pattern for pattern in patterns if any(names(pattern, rule) for rule in rules_for(device))]
+        if mine:
+            shares[device] = mine
+        else:
+            print(f"{device} is left out: it has no such rule.")
+    for pattern in patterns:
+        if not any(pattern in mine for mine in shares.values()):
+            raise CatalogueError(f"No rule is named '{pattern}'.", "`pitbench rules` lists them.")
+    return shares
+
+
+def _verify_each(shares: dict[str, list[str]], args: argparse.Namespace) -> int:
+    if args.image:
+        raise PitbenchError("A built image is one device's.", f"Name its device: {' or '.join(shares)}.")
+    root = (args.run_dir or Path("runs")).resolve()
+    # A folder that can't be made is said once, before anything is started.
+    root.mkdir(parents=True, exist_ok=True)
+    ended = run_parts([_part(device, patterns, root, args) for device, patterns in shares.items()])
+    print("\n" + "\n".join(summary(ended, _verdicts)), flush=True)
+    return exit_code(ended)
+
+
+def _part(device: str, patterns: Sequence[str], root: Path, args: argparse.Namespace) -> Part:
+    folder = root / device if args.run_dir else free_folder(root, device, args.target)
+    words = ["verify", device, "--target", args.target, *_options(args), "--jobs", args.jobs, "--run-dir", str(folder)]
+    words += ["--rules", ",".join(patterns)] if patterns else []
+    return Part(device, (*PITBENCH, *words, *(f"--pytest={word}" for word in args.pytest)), folder)
+
+
+def _verdicts(ended: Ended) -> dict[str, str]:
+    head = ended.part.folder / "run.json"
+    return counts(read_json(head).get("summary", {})) if head.exists() else {}
