@@ -13,13 +13,12 @@ from pitbench import items
 from pitbench.deadline import Deadline
 from pitbench.image import Image
 from pitbench.protocols.id003 import Command, FailureCode, Frame, Status, encode, status_text
-from pitbench.virtual import VirtualBoard
-from pitbench.virtual.board import NOTE_MARK
 
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_pins import LOOK_S, PinBench
+from pitbench_hil.altered_board import AlteredBoard
 from pitbench_hil.check import Check
-from pitbench_hil.mutations import MARK, Files, Mutation, lay_out, sealed_alike
+from pitbench_hil.mutations import Files, Mutation, sealed_alike
 
 NOTE = items.genuine(20)
 ROM_FAILURES = (FailureCode.BOOT_ROM, FailureCode.EXTERNAL_ROM, FailureCode.ROM)
@@ -52,8 +51,11 @@ class Count:
     silent: int = 0
 
 
-class Altered:
-    """Alters the image of one board while it is off, and puts it right again.
+class Altered(AlteredBoard):
+    """An acceptor's board whose image is sealed as if its key's holder had altered it.
+
+    So it is the signature of 1.28N(h) alone that tells it from the sound image, and not the signed manifest. A test is
+    skipped by that reason where the image is signed with a key that this bench hasn't got.
 
     Args:
         bench: the board's bench.
@@ -61,44 +63,18 @@ class Altered:
     """
 
     def __init__(self, bench: AcceptorBench, image: Image) -> None:
+        super().__init__(bench.board, image, sealed_alike)
         self.bench = bench
-        self.good = image.files
-        self._there: Files = dict(image.files)
-        self._boots = 0
-
-    @property
-    def virtual(self) -> VirtualBoard:
-        """The board's supervisor."""
-        assert self.bench.board.virtual is not None, "rules that need `image` run on virtual boards"
-        return self.bench.board.virtual
-
-    def write(self, files: Files, *, sealed: bool = True) -> None:
-        """The board's folder holds these files from now on.
-
-        Args:
-            files: every file of the board.
-            sealed: as if its key's holder had altered them. So at its next start it is the signature of 1.28N(h) alone
-                that tells them from the sound image, and not the signed manifest. The test is skipped by that reason
-                where the image is signed with a key that this bench hasn't got. A board that runs holds on to the
-                manifest of its start, and takes no other.
-        """
-        altered = sealed_alike(files, self.good) if sealed else files
-        lay_out(self.virtual.flash, self._there, altered)
-        self._there = altered
 
     def start(self, files: Files, cause: str = "power") -> None:
         """Off, altered, on again, and nothing waited for."""
-        self.bench.cut()
-        self.write(files)
-        self._boots = self.virtual.boots
-        self.virtual.power_on(cause)
+        super().start(files, cause)
         self.bench.forget()
 
     def restore(self) -> None:
         """Off, put right, on again; waits until the board answers."""
-        self.bench.cut()
-        self.write(self.good)
-        self.bench.power_on()
+        super().restore()
+        self.bench.forget()
 
     def offer(self) -> None:
         """A note waits at the mouth."""
@@ -127,10 +103,6 @@ class Altered:
                 return True, "failure, ROM"
         return False, status_text(shown.cmd, shown.data) if shown else "nothing"
 
-    def ran(self) -> bool:
-        """Whether a stray file was run, by the mark that it leaves."""
-        return MARK in self.virtual.flash.read()
-
     def refuses(self, path: str) -> tuple[bool, str]:
         """Whether the board refuses to go on for this path, at least on its console; what the wire said."""
         deadline = Deadline(REFUSAL_S, self.bench.board.clock)
@@ -138,14 +110,10 @@ class Altered:
             self.bench.send(encode(Command.STATUS_REQUEST))
             if frame := self.bench.receive(LOOK_S):
                 return is_inoperable(frame), status_text(frame.cmd, frame.data)
-            _, _, named = self._console().rpartition("extra file ")
+            _, _, named = self.console().rpartition("extra file ")
             if named and path.startswith(named.split()[0]):
                 return True, "nothing"
         return False, "nothing"
-
-    def _console(self) -> str:
-        """What the board wrote there since it was started last."""
-        return self.virtual.console.read_text(errors="replace").rpartition(NOTE_MARK)[2]
 
     def looks(self) -> tuple[bool, str]:
         """Whether it is inoperable, before and after temptation, at its first start; and what it said last.
@@ -153,7 +121,7 @@ class Altered:
         A board that ran the altered image, and gave up after some restarts, was not inoperable.
         """
         inoperable, said = self.tempted()
-        starts = self.virtual.boots - self._boots
+        starts = self.starts
         return inoperable and starts == 1, said if starts == 1 else f"{said} after {starts} starts"
 
     def tempted(self) -> tuple[bool, str]:

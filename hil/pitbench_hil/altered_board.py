@@ -1,0 +1,77 @@
+"""A board whose files are altered, while it is off or under its feet, and put right again: for every device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pitbench.image import Image
+from pitbench.targets import Board
+from pitbench.virtual import VirtualBoard
+from pitbench.virtual.board import NOTE_MARK
+
+from pitbench_hil.mutations import MARK, Files, lay_out
+
+Seal = Callable[[Files, Files], Files]
+"""Altered files and the sound ones → the altered ones with the seals that their maker gives them."""
+
+
+class AlteredBoard:
+    """Alters the files of one board, and puts them right again.
+
+    Args:
+        board: virtual.
+        image: what the board holds.
+        seal: what whoever alters it does to CRC, manifest and signature.
+    """
+
+    def __init__(self, board: Board, image: Image, seal: Seal) -> None:
+        self.board = board
+        self.good = image.files
+        self._seal = seal
+        self._there: Files = dict(image.files)
+        self._boots = self.virtual.boots
+
+    @property
+    def virtual(self) -> VirtualBoard:
+        """The board's supervisor."""
+        assert self.board.virtual is not None, "rules that need `image` run on virtual boards"
+        return self.board.virtual
+
+    def write(self, files: Files) -> None:
+        """The board's folder holds these files from now on, sealed by whoever altered them."""
+        self.lay(self._seal(files, self.good))
+
+    def lay(self, files: Files) -> None:
+        """The same with the seals as they are; what the board keeps in its data is left alone."""
+        lay_out(self.virtual.flash, self._there, files)
+        self._there = files
+
+    def start(self, files: Files, cause: str = "power") -> None:
+        """Off, altered, on again, and nothing waited for."""
+        self.board.cut()
+        self.write(files)
+        self.switch_on(cause)
+
+    def switch_on(self, cause: str = "power") -> None:
+        """Give it power, and wait for nothing; its starts are counted from here."""
+        self._boots = self.virtual.boots
+        self.virtual.power_on(cause)
+
+    def restore(self) -> None:
+        """Off, put right, on again; waits until the board answers."""
+        self.board.cut()
+        self.write(self.good)
+        self.board.power_on()
+
+    @property
+    def starts(self) -> int:
+        """How often it started since it was last switched on."""
+        return self.virtual.boots - self._boots
+
+    def ran(self) -> bool:
+        """Whether code that nobody signed was run, by the mark that it leaves."""
+        return MARK in self.virtual.flash.read()
+
+    def console(self) -> str:
+        """What the board wrote there since it was started last."""
+        return self.virtual.console.read_text(errors="replace").rpartition(NOTE_MARK)[2]
