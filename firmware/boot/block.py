@@ -199,6 +199,9 @@ def run():
         _refuse(boot, "store", boot.no_store)
     ok, why = _verify(boot)
     if not ok:
+        # A CRC tells that something is wrong, and the manifest which file.
+        if why[:3] == "CRC" and boot.doubt:
+            why += "; " + boot.doubt
         _refuse(boot, "signature", why)
     if boot.doubt:
         _refuse(boot, "authenticity", boot.doubt)

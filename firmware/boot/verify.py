@@ -186,7 +186,7 @@ class Authenticity(Checksum):
     def __init__(self, trusted, only=None):
         self._trusted = trusted
         self._only = only
-        self._found = ""
+        self._found = self._crc = ""
         self.why = "not checked"
         super().__init__()
 
@@ -219,12 +219,17 @@ class Authenticity(Checksum):
         if named != path:
             self._found = "missing file " + named if named and named < path else "extra file " + path
         elif sha and line != ubinascii.hexlify(sha.digest()) + (" %d %s\n" % (size, path)).encode():
-            self._found = "altered file " + path
+            # An embedded CRC that was altered stands for another file, which is the one to name.
+            if path == _EMBEDDED:
+                self._crc = "altered file " + path
+            else:
+                self._found = "altered file " + path
 
     def finish(self):
         line = self._line()
         if line and not self._found:
             self._found = "missing file " + _path(line)
+        self._found = self._found or self._crc
         while line:
             line = self._line()
         self._text.close()

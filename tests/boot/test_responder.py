@@ -28,7 +28,7 @@ def test_the_poll_of_these_tests_is_the_published_one():
 def test_identity_is_given_as_far_as_it_is_known(bench, image):
     hello = bench.ask(do="hello", session=99)["ok"]
     assert hello["crc"] == f"{image.crc:04x}"
-    assert hello["inoperable"] == f"CRC is {image.crc:04x}, embedded is 0000"
+    assert hello["inoperable"] == f"CRC is {image.crc:04x}, embedded is 0000; altered file /image/crc"
     assert (hello["firmware"], hello["board"], hello["wire"]) == ("pitbench", "unix", "id003")
     assert (hello["device"], hello["version"]) == (None, None)
 

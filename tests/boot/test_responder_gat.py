@@ -63,7 +63,7 @@ def test_a_status_is_an_error(bench):
 
 def test_the_last_result_is_the_reason(bench, gat_image):
     assert bench.frame(FRAMES["host", "last status query"]) == FRAMES["device", "last: level 1, at an unknown time"]
-    reason = f"OUT OF SERVICE: CRC is {gat_image.crc:04x}, embedded is 0000\r\n"
+    reason = f"OUT OF SERVICE: CRC is {gat_image.crc:04x}, embedded is 0000; altered file /image/crc\r\n"
     assert result(bench, 1) == b"\2\0\1" + reason.encode()
 
 

@@ -60,10 +60,20 @@ def test_it_never_runs(start, root, how):
     assert " file /image/" in why or "/image/manifest" in why
 
 
-def test_the_reason_names_the_file(start, root):
-    change(root, "/image/bench/faults.mpy")
+@pytest.mark.parametrize("path", ["/image/bench/faults.mpy", "/image/main.mpy"])
+def test_the_reason_names_the_file(start, root, path):
+    change(root, path)
     fit_crc(root)
-    assert refusal(start()) == "altered file /image/bench/faults.mpy"
+    assert refusal(start()) == f"altered file {path}"
+
+
+def test_where_the_crc_is_wrong_too_the_file_is_named_behind_it(start, root):
+    change(root, "/image/main.mpy")
+    bench = start()
+    check_refusal(bench, "signature")
+    why = bench.ask(do="status")["ok"]["why"]
+    assert why.startswith("CRC is ")
+    assert why.endswith("; altered file /image/main.mpy")
 
 
 @pytest.mark.parametrize("cause", ["watchdog", "soft", "host"])
