@@ -63,8 +63,12 @@ class Altered(AlteredBoard):
     """
 
     def __init__(self, bench: AcceptorBench, image: Image) -> None:
-        super().__init__(bench.board, image, sealed_alike)
+        super().__init__(bench.board, image)
         self.bench = bench
+
+    def write(self, files: Files) -> None:
+        """The board's folder holds these files from now on, sealed by the key's holder."""
+        super().write(sealed_alike(files, self.good))
 
     def start(self, files: Files, cause: str = "power") -> None:
         """Off, altered, on again, and nothing waited for."""

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pitbench.image import Image
 from pitbench.targets import Board
 from pitbench.virtual import VirtualBoard
 from pitbench.virtual.board import NOTE_MARK
 
 from pitbench_hil.mutations import MARK, Files, lay_out
-
-Seal = Callable[[Files, Files], Files]
-"""Altered files and the sound ones → the altered ones with the seals that their maker gives them."""
 
 
 class AlteredBoard:
@@ -21,13 +16,11 @@ class AlteredBoard:
     Args:
         board: virtual.
         image: what the board holds.
-        seal: what whoever alters it does to CRC, manifest and signature.
     """
 
-    def __init__(self, board: Board, image: Image, seal: Seal) -> None:
+    def __init__(self, board: Board, image: Image) -> None:
         self.board = board
         self.good = image.files
-        self._seal = seal
         self._there: Files = dict(image.files)
         self._boots = self.virtual.boots
 
@@ -38,11 +31,7 @@ class AlteredBoard:
         return self.board.virtual
 
     def write(self, files: Files) -> None:
-        """The board's folder holds these files from now on, sealed by whoever altered them."""
-        self.lay(self._seal(files, self.good))
-
-    def lay(self, files: Files) -> None:
-        """The same with the seals as they are; what the board keeps in its data is left alone."""
+        """The board's folder holds these files from now on; what it keeps in its data is left alone."""
         lay_out(self.virtual.flash, self._there, files)
         self._there = files
 

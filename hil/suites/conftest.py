@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from pitbench.addresses import EMULATED
 from pitbench.image import Image, build_image, load_image
+from pitbench.signing import signing_key
 from pitbench.sources import FIRMWARE
 from pitbench.targets import Board, board_of, open_target
 from pitbench_hil.lasting import digests
 from pitbench_hil.run import Run
 
-VIRTUAL_RIG = ("wire", "link", "power", "image", "pins")
-EMULATED_RIG = (*VIRTUAL_RIG, "flash_time")
+EMULATED_RIG = ("wire", "link", "power", "image", "pins", "flash_time")
+VIRTUAL_RIG = ("wire", "link", "power", "image", "live_image", "pins")
 REAL_RIG = ("wire", "link", "flash_time")
 
 
@@ -60,5 +61,6 @@ def rig_of(board: Board) -> tuple[str, ...]:
     """What the rig can do by itself, and the protocol on its wire; the device reports the rest."""
     protocol = (str(board.identity["wire"]),)
     if board.virtual:
-        return protocol + (EMULATED_RIG if board.rung == EMULATED else VIRTUAL_RIG)
+        rig = EMULATED_RIG if board.rung == EMULATED else VIRTUAL_RIG
+        return protocol + rig + (("signing",) if board.identity.get("key") == signing_key().label else ())
     return protocol + REAL_RIG + (board.real.caps if board.real else ())

@@ -60,6 +60,12 @@ class SigningKey:
 
         return self._private.sign(text, PKCS1v15(), SHA256())
 
+    def secret_numbers(self) -> dict[str, int]:
+        """What nobody else may know, by its name in RFC 8017: for who searches for it where it mustn't be."""
+        private = self._private.private_numbers()
+        factors = {"d": private.d, "p": private.p, "q": private.q}
+        return factors | {"dP": private.dmp1, "dQ": private.dmq1, "qInv": private.iqmp}
+
 
 def fingerprint(modulus: bytes) -> str:
     """The first 16 hex digits of a modulus' SHA-256."""

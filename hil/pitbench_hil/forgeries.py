@@ -1,0 +1,303 @@
+"""Boards that somebody without the key altered, for 13:69E-1.28X(h): the CRC is made to fit, the signature can't be.
+
+Each is confirmed on the PC, by another's RSA, to be no image of the key. Nothing here is random but another maker's
+key: the same image gives the same forgeries. Those that need the key itself sign what its holder never would.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from pitbench.compiler import compile_one
+from pitbench.manifest import manifest_faults, manifest_text, read_head
+from pitbench.signature import CRC_FILE, MANIFEST_FILE, SIGNATURE_FILE, encoded_path, image_crc
+from pitbench.signing import EXPONENT, SigningKey, fingerprint, signing_key
+
+from pitbench_hil.mutations import MAKERS, MARK, Files, Mutation, flipped, image_of
+
+KEY_FILE = "/boot/key.mpy"
+KEY_BYTES = 256
+# Leaves its mark as soon as it is imported.
+MARKING = f"open('{MARK}', 'w').close()\nraise SystemExit\n"
+# RFC 8017, 9.2, note 1.
+_DIGEST_INFO = bytes.fromhex("3031300d060960864801650304020105000420")
+
+
+def forgeries(files: Files, kind: str) -> list[Mutation]:
+    """Every forgery of a kind; each is confirmed to be no image of the key, and no file is left as it was."""
+    modulus = modulus_of(files)
+    return [found for found in FORGERS[kind](files) if is_forged(found, modulus)]
+
+
+def is_forged(mutation: Mutation, modulus: bytes) -> bool:
+    """Whether the PC finds it wrong: by the manifest, another key in the boot block, or a file that has no place."""
+    faults = manifest_faults(image_of(mutation.files), modulus)
+    return bool(faults or mutation.extra) or modulus not in mutation.files[KEY_FILE]
+
+
+def signed_files(files: Files) -> list[str]:
+    """Paths of what the manifest is about, in byte order."""
+    paths = (path for path in image_of(files) if path not in (MANIFEST_FILE, SIGNATURE_FILE))
+    return sorted(paths, key=encoded_path)
+
+
+def with_fitting_crc(files: Files) -> dict[str, bytes]:
+    """What anybody can do to altered files."""
+    return {**files, CRC_FILE: image_crc(image_of(files)).to_bytes(2, "big")}
+
+
+def one_byte_changed(files: Files, path: str) -> dict[str, bytes]:
+    """The board with one byte of a file changed, another place in each, and a CRC that fits."""
+    place = sum(path.encode()) * 37 % len(files[path]) * 8 + 4
+    changed = {**files, path: flipped(files[path], place)}
+    return changed if path == CRC_FILE else with_fitting_crc(changed)
+
+
+def marking_code(path: str) -> bytes:
+    """Bytecode, or a source, that takes the place of a file and leaves a mark if it is run."""
+    name = path.removeprefix("/image/").removesuffix(".mpy") + ".py"
+    return compile_one(name, MARKING, "marking.py") if path.endswith(".mpy") else MARKING.encode()
+
+
+def modulus_of(files: Files) -> bytes:
+    """The public key as the boot block has it: the bytes whose fingerprint the manifest gives."""
+    data, wanted = files[KEY_FILE], read_head(files).key.split(" ")[0]
+    found = (data[at : at + KEY_BYTES] for at in range(len(data) - KEY_BYTES + 1))
+    return next(modulus for modulus in found if fingerprint(modulus) == wanted)
+
+
+@cache
+def another_key() -> SigningKey:
+    """Another maker's key."""
+    from cryptography.hazmat.primitives.asymmetric import rsa
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    pem = rsa.generate_private_key(EXPONENT, KEY_BYTES * 8).private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+    )
+    with tempfile.TemporaryDirectory(prefix="pitbench-") as folder:
+        path = Path(folder) / "another.pem"
+        path.write_bytes(pem)
+        return signing_key(path)
+
+
+# -- without the key ------------------------------------------------------------------------------------------------
+
+
+def _code(files: Files) -> Iterator[Mutation]:
+    for path in signed_files(files):
+        yield Mutation(f"{path}: one byte changed", one_byte_changed(files, path))
+
+
+def _fitted(kind: str) -> Callable[[Files], Iterator[Mutation]]:
+    def made(files: Files) -> Iterator[Mutation]:
+        for mutation in MAKERS[kind](files):
+            yield Mutation(mutation.name, with_fitting_crc(mutation.files))
+
+    return made
+
+
+def _missing(files: Files) -> Iterator[Mutation]:
+    for path in image_of(files):
+        rest = {other: data for other, data in files.items() if other != path}
+        yield Mutation(f"{path} taken away", rest if path == CRC_FILE else with_fitting_crc(rest))
+
+
+def _stray(files: Files) -> Iterator[Mutation]:
+    for mutation in MAKERS["extra-file"](files):
+        yield Mutation(mutation.name, with_fitting_crc(mutation.files), mutation.name.split(" ")[0])
+    for path in signed_files(files)[::4]:
+        beside = f"{path.removesuffix('.mpy')}.py"
+        if path.endswith(".mpy"):
+            yield Mutation(f"{beside} added", with_fitting_crc({**files, beside: MARKING.encode()}), beside)
+
+
+def _manifest(files: Files) -> Iterator[Mutation]:
+    text, head = files[MANIFEST_FILE], read_head(files)
+    lines = text.splitlines(keepends=True)
+    digest, length, path = lines[-1].split(b" ", 2)
+    others = {
+        "first digit of a digest": flipped(text, (len(text) - len(lines[-1])) * 8),
+        "a length": text.replace(lines[-1], b"%s %d %s" % (digest, int(length) + 1, path)),
+        "a path": text.replace(lines[-1], b"%s %s /image/zz\n" % (digest, length)),
+        "an entry less": b"".join(lines[:-1]),
+        "an entry more": text + digest + b" 1 /image/zz\n",
+        "an entry twice": text + lines[-1],
+        "version raised": text.replace(b"version %d\n" % head.version, b"version %d\n" % (head.version + 1)),
+        "another device": text.replace(head.device.encode(), b"card-dealer"),
+        "a line of its head less": b"".join(lines[:1] + lines[2:]),
+        "no last newline": text[:-1],
+        "carriage returns": text.replace(b"\n", b"\r\n"),
+        "empty": b"",
+        "its head alone": b"".join(lines[:6]),
+        "a kilobyte of zeros behind it": text + bytes(1024),
+    }
+    for name, data in others.items():
+        yield Mutation(f"manifest: {name}", {**files, MANIFEST_FILE: data})
+
+
+def _signature(files: Files) -> Iterator[Mutation]:
+    right, size = files[SIGNATURE_FILE], KEY_BYTES
+    others = {
+        **{f"bit {bit} flipped": flipped(right, bit) for bit in (0, size * 4 + 3, size * 8 - 1)},
+        "a byte less": right[:-1],
+        "a byte more": right + b"\0",
+        "a zero before it": b"\0" + right,
+        "empty": b"",
+        "zeros": bytes(size),
+        "one": bytes(size - 1) + b"\1",
+        "FF": b"\xff" * size,
+        "plus the modulus": _wrapped(int.from_bytes(right, "big") + int.from_bytes(modulus_of(files), "big")),
+        "of another key": another_key().sign(files[MANIFEST_FILE]),
+    }
+    for name, data in others.items():
+        yield Mutation(f"signature: {name}", {**files, SIGNATURE_FILE: data})
+
+
+def _wrapped(number: int) -> bytes:
+    return number.to_bytes(KEY_BYTES + 1, "big").lstrip(b"\0")
+
+
+def _key(files: Files) -> Iterator[Mutation]:
+    modulus, data = modulus_of(files), files[KEY_FILE]
+    for at in (0, KEY_BYTES // 2, KEY_BYTES - 1):
+        changed = data.replace(modulus, flipped(modulus, at * 8 + 1))
+        yield Mutation(f"key: byte {at} changed", {**files, KEY_FILE: changed})
+    yield Mutation("key: another maker's", {**files, KEY_FILE: data.replace(modulus, another_key().modulus)})
+
+
+def _code_and_manifest(files: Files) -> Iterator[Mutation]:
+    """The hash lies beside the code, and both are changed."""
+    paths = signed_files(files)
+    for path in (paths[1], paths[len(paths) // 2], paths[-1]):
+        changed = _manifest_over(files, one_byte_changed(files, path))
+        rest = {other: data for other, data in changed.items() if other != SIGNATURE_FILE}
+        text = changed[MANIFEST_FILE]
+        signatures = {
+            "signature left": files[SIGNATURE_FILE],
+            "signature of zeros": bytes(KEY_BYTES),
+            "its digest for a signature": hashlib.sha256(text).digest(),
+            "signed with another key": another_key().sign(text),
+        }
+        yield Mutation(f"{path} and its digest changed, signature taken away", rest)
+        for name, signature in signatures.items():
+            yield Mutation(f"{path} and its digest changed, {name}", {**rest, SIGNATURE_FILE: signature})
+
+
+def _manifest_over(files: Files, changed: Files) -> dict[str, bytes]:
+    return {**changed, MANIFEST_FILE: manifest_text(changed, read_head(files))}
+
+
+def _made_with_the_public_key(files: Files) -> Iterator[Mutation]:
+    """Signatures by what the board holds: as a key of HMAC, and for exponents that need no private one."""
+    changed = _manifest_over(files, one_byte_changed(files, signed_files(files)[-1]))
+    text, modulus = changed[MANIFEST_FILE], modulus_of(files)
+    digest = hashlib.sha256(text).digest()
+    tags = {
+        "HMAC over the manifest": hmac.digest(modulus, text, "sha256"),
+        "HMAC over its digest": hmac.digest(modulus, digest, "sha256"),
+        "digest of key and manifest": hashlib.sha256(modulus + text).digest(),
+    }
+    made = {f"{name}, {how}": data for name, tag in tags.items() for how, data in _placed(tag).items()}
+    made["exponent of 1"] = _block(digest)
+    made["exponent of 3, digest not at its end"] = _cube_root(digest)
+    for name, data in made.items():
+        yield Mutation(f"forged signature: {name}", {**changed, SIGNATURE_FILE: data})
+
+
+def _placed(tag: bytes) -> dict[str, bytes]:
+    rest = bytes(KEY_BYTES - len(tag))
+    return {"alone": tag, "at the start": tag + rest, "at the end": rest + tag}
+
+
+def _block(digest: bytes) -> bytes:
+    """The block that is signed, RFC 8017, 9.2."""
+    tail = b"\0" + _DIGEST_INFO + digest
+    return b"\0\1" + b"\xff" * (KEY_BYTES - 2 - len(tail)) + tail
+
+
+def _cube_root(digest: bytes) -> bytes:
+    """A number whose cube begins like a block whose digest isn't at its end (Bleichenbacher, 2006)."""
+    start = b"\0\1" + b"\xff" * 8 + b"\0" + _DIGEST_INFO + digest
+    least = int.from_bytes(start + bytes(KEY_BYTES - len(start)), "big")
+    low, high = 0, 1 << KEY_BYTES * 8 // 3 + 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if middle**3 < least else (low, middle)
+    assert (low**3).to_bytes(KEY_BYTES, "big").startswith(start)
+    return low.to_bytes(KEY_BYTES, "big")
+
+
+# -- with the key ---------------------------------------------------------------------------------------------------
+
+
+def wrong_digits(files: Files, digits: Iterable[int]) -> Iterator[Mutation]:
+    """Manifests, signed, with one hex digit of the last file's digest wrong, the file as it was."""
+    line = files[MANIFEST_FILE].splitlines(keepends=True)[-1]
+    for digit in digits:
+        wrong = bytes([*line[:digit], ord(b"1" if line[digit : digit + 1] == b"0" else b"0"), *line[digit + 1 :]])
+        yield _resigned(files, line, wrong, f"digit {digit} of a digest wrong")
+
+
+def _digest_tail(files: Files) -> Iterator[Mutation]:
+    lines = files[MANIFEST_FILE].splitlines(keepends=True)[6:]
+    for line in (lines[0], lines[len(lines) // 2], lines[-1]):
+        other = bytes(ord(b"1" if digit == ord(b"0") else b"0") for digit in line[:64])
+        for right in (8, 16, 32, 63):
+            wrong = line[:right] + other[right:] + line[64:]
+            yield _resigned(files, line, wrong, f"{right} digits of a digest right, the others wrong")
+
+
+def _resigned(files: Files, line: bytes, wrong: bytes, name: str) -> Mutation:
+    text = files[MANIFEST_FILE].replace(line, wrong)
+    signed = {MANIFEST_FILE: text, SIGNATURE_FILE: signing_key().sign(text)}
+    return Mutation(f"{name}, signed: {line[65:-1].decode()}", {**files, **signed})
+
+
+def _signature_tail(files: Files) -> Iterator[Mutation]:
+    changed = _manifest_over(files, one_byte_changed(files, signed_files(files)[-1]))
+    digest = hashlib.sha256(changed[MANIFEST_FILE]).digest()
+    right = _block(digest)
+    early = b"\0\1" + b"\xff" * 8 + b"\0" + _DIGEST_INFO + digest
+    blocks = {
+        "last byte wrong": right[:-1] + bytes([right[-1] ^ 1]),
+        "first 32 bytes right": right[:32] + bytes(KEY_BYTES - 32),
+        "digest of the sound manifest": _block(hashlib.sha256(files[MANIFEST_FILE]).digest()),
+        "digest not at its end": early + bytes(KEY_BYTES - len(early)),
+        "digest behind zeros": bytes(KEY_BYTES - len(digest)) + digest,
+        "padding of zeros": right[:2] + bytes(KEY_BYTES - 54) + right[-52:],
+        "block type 2": b"\0\2" + right[2:],
+    }
+    for name, block in blocks.items():
+        yield Mutation(f"signed block: {name}", {**changed, SIGNATURE_FILE: _raised(block)})
+
+
+def _raised(block: bytes) -> bytes:
+    """A block as it is, to the private exponent."""
+    secret, number = signing_key().secret_numbers(), int.from_bytes(block, "big")
+    p, q = secret["p"], secret["q"]
+    of_p, of_q = pow(number, secret["dP"], p), pow(number, secret["dQ"], q)
+    return (of_q + (of_p - of_q) * secret["qInv"] % p * q).to_bytes(KEY_BYTES, "big")
+
+
+FORGERS: dict[str, Callable[[Files], Iterator[Mutation]]] = {
+    "code": _code,
+    "manifest": _manifest,
+    "signature": _signature,
+    "key": _key,
+    "code-and-manifest": _code_and_manifest,
+    "digest-tail": _digest_tail,
+    "signature-tail": _signature_tail,
+    "truncated": _fitted("truncated"),
+    "appended": _fitted("appended"),
+    "renamed": _fitted("renamed"),
+    "swapped": _fitted("swapped"),
+    "missing": _missing,
+    "stray": _stray,
+    "made-with-the-public-key": _made_with_the_public_key,
+}

@@ -1,0 +1,311 @@
+"""A shuffler whose files are altered, off or running: looked at, tempted, and put right again.
+
+An altered board counts as found when, at its first start, it says that it is inoperable, drives no motor and obeys
+nothing; as booted on when it says or does anything else. Silence is counted apart.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pitbench.deadline import Deadline
+from pitbench.errors import PitbenchError
+from pitbench.image import Image
+from pitbench.link import LinkError, LinkTimeout
+from pitbench.protocols.gat import GatError, State
+from pitbench.protocols.gat_host import GatHost, GatSettings
+
+from pitbench_hil.altered_board import AlteredBoard
+from pitbench_hil.check import Check
+from pitbench_hil.forgeries import one_byte_changed
+from pitbench_hil.mutations import Files, Mutation
+from pitbench_hil.shuffler import ADVANCE_MAX_MS, SECRETS, ShufflerBench
+
+Request = tuple[str, dict[str, Any]]
+BUTTONS = ("start", "deal", "hand", "unload", "clear")
+PROOF = {"role": "technician", "proof": "00" * 32}
+# What nobody's authority stands behind: everything on the link, of either kind of image, but hello and status.
+REQUESTS: tuple[Request, ...] = (
+    *(("press", {"button": button}) for button in BUTTONS),
+    ("key", {"turned": True}), ("load", {"cards": "000102"}), ("door", {"which": "service", "open": True}),
+    ("advance", {"ms": 1000}), ("restart", {"how": "soft"}), ("start_over", {}), ("crash", {}), ("repl", {}),
+    ("plant", {}), ("draw", {"decks": 1}), ("words", {"n": 1}), ("entropy", {"how": "stuck"}), ("store", {}),
+    ("post", {}), ("meters", {}), ("log", {"from": 0}), ("events", {}), ("table", {}), ("heap", {}),
+    ("files", {}), ("digest", {"path": "/image/main.mpy"}), ("crc", {"seed": 0}), ("authenticate", {}),
+    ("authenticity", {}), ("commission", {"role": "technician", "secret": "00" * 16}), ("clear_memory", PROOF),
+    ("clear_tilt", PROOF), ("history", PROOF), ("configure", {**PROOF, "set": {}}), ("attempt_meters", PROOF),
+    ("receipt", {"who": "a", "seal": "b", "place": "c", "cards": "d"}), ("nonsense", {}),
+)  # fmt: skip
+TEMPTATION: tuple[Request, ...] = (("press", {"button": "start"}), ("authenticity", {}))
+# A board in hard tilt refuses these two by their own word.
+REFUSALS = ("inoperable", "auth")
+LOOK_S = 5.0
+# A board that stops over a request gives no reply to it; the next try finds it stopped.
+TRY_S = 0.5
+POLL_S = 0.002
+LEVELS = (1, 2, 3, 4, 0x15)
+# What is loaded after the start, by the request that loads it: a path below /image, the request.
+LATE: dict[str, Request] = {
+    "link/audit": ("files", {}),
+    "link/service": ("challenge", {}),
+    "device/access": ("challenge", {}),
+    "link/cards": ("receipt", {"who": "a", "seal": "b", "place": "c", "cards": "d"}),
+    "link/args_words": ("log", {"from": -1}),
+    "bench/rare": ("store", {}),
+    "bench/draw": ("words", {"n": 1}),
+    "bench/faults": ("damage", {"copy": "a"}),
+    "bench/chance": ("entropy", {"how": "stuck"}),
+}
+
+
+@dataclass
+class Look:
+    """What a board showed."""
+
+    stopped: bool
+    said: str
+    obeyed: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Count:
+    """What a series of altered boards came to."""
+
+    mutations: int = 0
+    booted_on: int = 0
+    obeyed: int = 0
+    unnamed: list[str] = field(default_factory=list)
+
+
+class Altered(AlteredBoard):
+    """One shuffler's board.
+
+    Args:
+        bench: the board's bench.
+        image: what the board holds.
+    """
+
+    def __init__(self, bench: ShufflerBench, image: Image) -> None:
+        super().__init__(bench.board, image)
+        self.bench = bench
+        self._driven = 0
+
+    def deadline(self, seconds: float = LOOK_S) -> Deadline:
+        """So long from now, by the board's own clock."""
+        return Deadline(seconds, self.board.clock)
+
+    def rest(self) -> None:
+        """Between two looks at something that comes without a word on a port."""
+        time.sleep(POLL_S)
+
+    # -- looked at ---------------------------------------------------------------------------------
+
+    def switch_on(self, cause: str = "power") -> None:
+        """Give it power, and wait for nothing; its starts and motors are counted from here."""
+        self._driven = len(self.virtual.responder.driven)
+        super().switch_on(cause)
+
+    def moved(self) -> list[str]:
+        """Outputs driven since it was switched on, or since it was last asked."""
+        driven, self._driven = self.virtual.responder.driven[self._driven :], len(self.virtual.responder.driven)
+        return [f"{name} {level}" for name, level in driven]
+
+    def looks(self, requests: Iterable[Request] = TEMPTATION) -> Look:
+        """Whether it stands inoperable at its first start, and what it says and obeys."""
+        try:
+            identity = self.board.reconnect(LOOK_S)
+        except LinkTimeout:
+            return Look(False, "nothing")
+        why = identity["inoperable"]
+        obeyed = self.obeyed(requests) if why else []
+        moved = self.moved()
+        if why and self.starts == 1 and not moved:
+            return Look(True, str(why), obeyed)
+        return Look(
+            False, f"{why or 'works'} after {self.starts} starts, driven: {', '.join(moved) or 'nothing'}", obeyed
+        )
+
+    def obeyed(self, requests: Iterable[Request] = REQUESTS) -> list[str]:
+        """Requests that aren't refused because the board is inoperable, or for want of a proof."""
+        obeyed = []
+        for op, args in requests:
+            try:
+                self.bench.do(op, **args)
+                obeyed.append(op)
+            except LinkError as error:
+                if error.code not in REFUSALS:
+                    obeyed.append(f"{op}: {error.code}")
+        return obeyed
+
+    def status(self) -> dict[str, Any]:
+        """What it says once it answers again."""
+        self.board.reconnect(LOOK_S)
+        return self.bench.status()
+
+    def gat_told(self, why: str) -> bool:
+        """Whether GAT's status is an error, and its last result says why."""
+        host = self._gat()
+        text = host.results(1, host.deadline())
+        return host.status().state == State.ERROR and why in text.decode(errors="replace")
+
+    def gat_obeyed(self) -> list[str]:
+        """Levels of GAT that are calculated."""
+        obeyed = []
+        for level in LEVELS:
+            try:
+                self._gat().calculate(level)
+                obeyed.append(f"GAT level {level}")
+            except GatError:
+                continue
+        return obeyed
+
+    def _gat(self) -> GatHost:
+        return GatHost(self.board.wire, GatSettings(reply_s=1.0, tries=2, patience_s=2.0), self.board.clock)
+
+    # -- altered while it runs -------------------------------------------------------------------------
+
+    def alter(self, path: str) -> None:
+        """One byte of a file changes under the running board."""
+        self.write(one_byte_changed(self.good, path))
+
+    def ask(self, op: str, **args: Any) -> str:
+        """What comes of a request to a board that may stop over it: "" if it was carried out."""
+        try:
+            self.bench.link.do_within(TRY_S, op, **args)
+            return ""
+        except PitbenchError as error:
+            return str(error)
+
+    def running(self) -> None:
+        """Count starts and motors from here, without switching it on."""
+        self._boots, self._driven = self.virtual.boots, len(self.virtual.responder.driven)
+
+    def stops(self, seconds: float = LOOK_S) -> bool:
+        """Wait for the restart of a board that found something; whether it came, and left it inoperable."""
+        deadline = self.deadline(seconds)
+        while not self.starts and not deadline.passed:
+            self.rest()
+        return bool(self.starts) and bool(self.board.reconnect(LOOK_S)["inoperable"])
+
+    def check_on_demand(self) -> bool:
+        """Ask for the check, and see it through; whether the board stopped over it."""
+        if not self.ask("authenticate"):
+            deadline = self.deadline()
+            while not self.starts and not deadline.passed and self._is_checking():
+                self.rest()
+        return bool(self.starts) and self.stops()
+
+    def _is_checking(self) -> bool:
+        try:
+            return bool(self.bench.link.do_within(TRY_S, "authenticity")["running"])
+        except PitbenchError:
+            return True
+
+    def passes(self, ms: int, step: int = ADVANCE_MAX_MS) -> bool:
+        """Let device time pass; False as soon as the board stopped over it."""
+        while ms > 0:
+            failed = self.ask("advance", ms=min(step, ms))
+            if failed or self.starts:
+                if self.stops():
+                    return False
+                raise LinkTimeout(failed, "Look whether the board still runs.")
+            ms -= step
+        return True
+
+    # -- in its data ---------------------------------------------------------------------------------
+
+    def tilt(self) -> str | None:
+        """Why it stands in hard tilt, by its own mark; None where it doesn't."""
+        found = self.virtual.flash.read().get("/data/tilt")
+        return None if found is None else found.decode(errors="replace")
+
+    def tilted_at(self) -> int:
+        """The device time at which its log says that it found something, in ms."""
+        data = self.virtual.flash.read()
+        lines = [line for name in ("/data/log0", "/data/log1") for line in data.get(name, b"").splitlines() if line]
+        return max(entry[2] for entry in map(json.loads, lines) if entry[4] == "authenticity_failed")
+
+    def untilt(self) -> None:
+        """Put everything right from outside, the mark of the tilt too, as no person at the device could."""
+        self.board.cut()
+        self.write(self.good)
+        if self.tilt() is not None:
+            self.virtual.flash.change({}, ["/data/tilt"])
+        self.switch_on()
+        self.board.reconnect(LOOK_S)
+
+    def put_right(self, how: str = "power") -> dict[str, Any]:
+        """The file is as it was, and the board starts again; returns its status."""
+        if how == "power":
+            self.board.cut()
+            self.write(self.good)
+            self.switch_on()
+        else:
+            self.write(self.good)
+            self.running()
+            self.virtual.reset(how)
+        return self.status()
+
+    def nonce(self) -> str:
+        """A new challenge."""
+        return str(self.bench.do("challenge")["nonce"])
+
+    def clears(self, role: str = "technician", secret: str = "", nonce: str = "", asked: str = "clear_tilt") -> str:
+        """Clear the tilt with a role's proof; "" if it was obeyed, else the refusal's code.
+
+        Args:
+            secret: another than the role's own; nonce: another than that of a new challenge; asked: what the proof
+                is for.
+        """
+        key = bytes.fromhex(secret or SECRETS[role])
+        return self.refusal(role, tag(key, f"{nonce or self.nonce()}|{role}|{asked}"))
+
+    def refusal(self, role: str, proof: str) -> str:
+        """The code with which clearing is refused, "" if it was obeyed."""
+        try:
+            self.bench.do("clear_tilt", role=role, proof=proof)
+        except LinkError as error:
+            return error.code
+        return ""
+
+
+def tag(key: bytes, text: str) -> str:
+    """A proof, in hex."""
+    return hmac.new(key, text.encode(), "sha256").hexdigest()
+
+
+def find_all(check: Check, altered: Altered, mutations: Iterable[Mutation]) -> Count:
+    """Start the board once with each; stops at the first that isn't found."""
+    count, crashes, silent = Count(), altered.virtual.crashes, 0
+    for mutation in mutations:
+        check.stimulus("altered while off, power on", mutation=mutation.name)
+        altered.start(mutation.files)
+        count.mutations += 1
+        look = altered.looks()
+        count.obeyed += len(look.obeyed)
+        if mutation.extra and not named(look.said, mutation.extra):
+            count.unnamed.append(mutation.name)
+        if not look.stopped or look.obeyed:
+            check.note("not found", mutation=mutation.name, said=look.said, obeyed=look.obeyed)
+            silent += look.said == "nothing"
+            count.booted_on += not look.stopped and look.said != "nothing"
+            break
+    check.expect("mutations that crash the board or leave it silent", altered.virtual.crashes - crashes + silent, 0)
+    return count
+
+
+def named(why: str, path: str) -> bool:
+    """Whether a reason names a path, or the folder that it came with."""
+    words = why.rpartition(" file ")[2].split()
+    return bool(words) and path.startswith(words[0])
+
+
+def of_each_kind(files: Files) -> list[str]:
+    """A file of each folder of the image, and the seals."""
+    folders = {path.rsplit("/", 1)[0]: path for path in sorted(files) if path.startswith("/image/")}
+    return sorted({*folders.values(), "/image/main.mpy", "/image/manifest", "/image/manifest.sig", "/image/crc"})

@@ -1,0 +1,100 @@
+"""13:69E-1.28X(h), first sentence: no altered file is used, whatever was altered and however little."""
+
+from __future__ import annotations
+
+import pytest
+from pitbench.errors import PitbenchError
+from pitbench.image import Image
+from pitbench.signature import CRC_FILE
+from pitbench_hil.check import Check
+from pitbench_hil.forgeries import forgeries, marking_code, signed_files, with_fitting_crc
+from pitbench_hil.marks import images, rule
+from pitbench_hil.mutations import Mutation, shadowing
+from pitbench_hil.run import Run
+from pitbench_hil.shuffler import ShufflerBench
+from pitbench_hil.shuffler_authentic import Altered, find_all, named
+
+RULE = "NJ-1.28X(h)"
+KINDS = (
+    "code", "manifest", "signature", "key", "code-and-manifest", "digest-tail", "signature-tail",
+    "truncated", "appended", "renamed", "swapped", "missing",
+)  # fmt: skip
+# Every file's turn comes in these: what the bench image leaves out, the release image takes.
+SHARED = ("truncated", "appended", "renamed", "swapped", "missing")
+
+
+def share(run: Run, image: Image, kind: str) -> list[Mutation]:
+    """All of them, or where both kinds of image have the like, every other one."""
+    every = run.once(f"forgeries {kind} {image.kind}", lambda: forgeries(image.files, kind))
+    return run.few(every[image.kind == "release" :: 2] if kind in SHARED else every)
+
+
+@images("bench", "release")
+@pytest.mark.parametrize("kind", [pytest.param(name, marks=rule(f"{RULE}/altered/{name}")) for name in KINDS])
+def test_altered_board_never_boots_on(fresh: ShufflerBench, check: Check, image: Image, run: Run, kind: str) -> None:
+    altered = Altered(fresh, image)
+    count = find_all(check, altered, share(run, image, kind))
+    check.measure("mutations", count.mutations)
+    check.measure("booted_on", count.booted_on)
+    check.measure("obeyed", count.obeyed)
+
+
+@rule("HOUSE-self-authentication")
+@images("bench", "release")
+def test_none_of_the_image_runs_before_all_of_it_was_authenticated(
+    fresh: ShufflerBench, check: Check, image: Image, run: Run
+) -> None:
+    altered = Altered(fresh, image)
+    paths = [path for path in signed_files(image.files) if path != CRC_FILE]
+    chosen = run.few(paths)
+    mutations = [
+        Mutation(f"{path} leaves a mark", with_fitting_crc({**image.files, path: marking_code(path)}), path)
+        for path in chosen
+    ]
+    count = find_all(check, altered, mutations)
+    check.measure("booted_on", count.booted_on)
+    check.measure("ran", int(altered.ran()))
+    check.measure("files_not_tried", len(chosen) - count.mutations)
+    check.expect("files that the board doesn't name", count.unnamed, [])
+
+
+@rule(f"{RULE}/stray-file")
+@images("bench", "release")
+def test_stray_file_is_found_and_named(fresh: ShufflerBench, check: Check, image: Image, run: Run) -> None:
+    altered = Altered(fresh, image)
+    count = find_all(check, altered, run.few(forgeries(image.files, "stray")))
+    check.measure("booted_on", count.booted_on)
+    check.measure("ran", int(altered.ran()))
+    check.expect("stray files that the link doesn't name", count.unnamed, [])
+    check.expect("requests obeyed", count.obeyed, 0)
+
+
+@rule(f"{RULE}/stray-file")
+@images("bench", "release")
+def test_nothing_is_imported_beside_a_source_in_the_boot_block(
+    fresh: ShufflerBench, check: Check, image: Image
+) -> None:
+    altered = Altered(fresh, image)
+    booted_on = 0
+    for mutation in shadowing(image.files):
+        check.stimulus("source added beside the boot block's bytecode while off, power on", mutation=mutation.name)
+        altered.start(mutation.files)
+        if not refuses(altered, mutation.extra):
+            check.note("not found", mutation=mutation.name)
+            booted_on += 1
+            break
+    check.measure("booted_on", booted_on)
+    check.measure("ran", int(altered.ran()))
+
+
+def refuses(altered: Altered, path: str) -> bool:
+    """Whether the board names this path on its console and stays mute, or stands inoperable."""
+    deadline = altered.deadline()
+    while not deadline.passed and not altered.ran():
+        if named(altered.console().rstrip(), path):
+            return not altered.moved()
+        altered.rest()
+    try:
+        return altered.looks().stopped
+    except PitbenchError:
+        return False
