@@ -1,11 +1,15 @@
-"""Boards that somebody without the key altered, for 13:69E-1.28X(h): the CRC is made to fit, the signature can't be.
+"""Boards that somebody without the key altered, for 13:69E-1.28X(h): the CRC is as it was, the signature can't be.
 
-Each is confirmed on the PC, by another's RSA, to be no image of the key. Nothing here is random but another maker's
-key: the same image gives the same forgeries. Those that need the key itself sign what its holder never would.
+CRC-16 is no obstacle: two bytes of an altered file bring it back to what it was. Where no byte is free, as with a
+missing file, the embedded CRC is altered too, so that it fits; the manifest finds that as well, and so the board has to
+name the file itself. Each forgery is confirmed on the PC, by another's RSA, to be no image of the key. Nothing here is
+random but another maker's key: the same image gives the same forgeries. Those that need the key itself sign what its
+holder never would.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import hmac
 import tempfile
@@ -13,9 +17,12 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+import crcmod  # type: ignore[import-untyped]
+from pitbench.board_facts import constants
 from pitbench.compiler import compile_one
-from pitbench.manifest import manifest_faults, manifest_text, read_head
-from pitbench.signature import CRC_FILE, MANIFEST_FILE, SIGNATURE_FILE, encoded_path, image_crc
+from pitbench.image import Image
+from pitbench.manifest import manifest_faults, manifest_text, read_head, sealed
+from pitbench.signature import CRC_FILE, MANIFEST_FILE, SEALS, SIGNATURE_FILE, encoded_path, image_crc
 from pitbench.signing import EXPONENT, SigningKey, fingerprint, signing_key
 
 from pitbench_hil.mutations import MAKERS, MARK, Files, Mutation, flipped, image_of
@@ -24,20 +31,24 @@ KEY_FILE = "/boot/key.mpy"
 KEY_BYTES = 256
 # Leaves its mark as soon as it is imported.
 MARKING = f"open('{MARK}', 'w').close()\nraise SystemExit\n"
+# The image's CRC, and of its table the place of each entry by its upper byte: no two have the same.
+CRC_16 = crcmod.mkCrcFun(0x11021, 0, True, 0)
+_TABLE = [CRC_16(bytes([entry])) for entry in range(256)]
+_ENTRIES = {entry >> 8: place for place, entry in enumerate(_TABLE)}
 # RFC 8017, 9.2, note 1.
 _DIGEST_INFO = bytes.fromhex("3031300d060960864801650304020105000420")
 
 
 def forgeries(files: Files, kind: str) -> list[Mutation]:
-    """Every forgery of a kind; each is confirmed to be no image of the key, and no file is left as it was."""
+    """Every forgery of a kind; each is confirmed to be no image of the key."""
     modulus = modulus_of(files)
-    return [found for found in FORGERS[kind](files) if is_forged(found, modulus)]
+    return [found for found in FORGERS[kind](files) if is_forged(found.files, files, modulus)]
 
 
-def is_forged(mutation: Mutation, modulus: bytes) -> bool:
-    """Whether the PC finds it wrong: by the manifest, another key in the boot block, or a file that has no place."""
-    faults = manifest_faults(image_of(mutation.files), modulus)
-    return bool(faults or mutation.extra) or modulus not in mutation.files[KEY_FILE]
+def is_forged(files: Files, good: Files, modulus: bytes) -> bool:
+    """Whether the PC finds it wrong: by manifest and key, or because another key or another file lies outside."""
+    outside = any(path not in good for path in files if not path.startswith("/image/"))
+    return outside or modulus not in files[KEY_FILE] or bool(manifest_faults(image_of(files), modulus))
 
 
 def signed_files(files: Files) -> list[str]:
@@ -52,16 +63,34 @@ def with_fitting_crc(files: Files) -> dict[str, bytes]:
 
 
 def one_byte_changed(files: Files, path: str) -> dict[str, bytes]:
-    """The board with one byte of a file changed, another place in each, and a CRC that fits."""
-    place = sum(path.encode()) * 37 % len(files[path]) * 8 + 4
-    changed = {**files, path: flipped(files[path], place)}
-    return changed if path == CRC_FILE else with_fitting_crc(changed)
+    """The board with one byte of a file changed, at another place in each, and two at its end that keep the CRC."""
+    data = files[path]
+    changed = flipped(data, sum(path.encode()) * 37 % max(1, len(data) - 2) * 8 + 4)
+    return {**files, path: changed} if path in SEALS else with_crc_kept(files, path, changed)
+
+
+def with_crc_kept(files: Files, path: str, data: bytes) -> dict[str, bytes]:
+    """The board with this content of a file, of which the last two bytes give way so that the CRC stays as it was."""
+    sound = image_of(files)
+    before = {other: sound[other] for other in sound if encoded_path(other) < encoded_path(path)}
+    kept = data[:-2]
+    head = encoded_path(path) + b"\0" + len(data).to_bytes(4, "little")
+    wanted = image_crc({**before, path: sound[path]} if path in sound else before)
+    return {**files, path: kept + _closing(CRC_16(head + kept, image_crc(before)), wanted)}
+
+
+def _closing(state: int, wanted: int) -> bytes:
+    """The two bytes that lead a reflected CRC-16 from one state to another."""
+    last = _ENTRIES[wanted >> 8]
+    first = _ENTRIES[(wanted ^ _TABLE[last]) & 255]
+    between = _TABLE[first] ^ state >> 8
+    return bytes([first ^ state & 255, last ^ between & 255])
 
 
 def marking_code(path: str) -> bytes:
-    """Bytecode, or a source, that takes the place of a file and leaves a mark if it is run."""
+    """Bytecode, or a source, that takes the place of a file and leaves a mark if it is run; its end is free."""
     name = path.removeprefix("/image/").removesuffix(".mpy") + ".py"
-    return compile_one(name, MARKING, "marking.py") if path.endswith(".mpy") else MARKING.encode()
+    return (compile_one(name, MARKING, "marking.py") if path.endswith(".mpy") else MARKING.encode() + b"#") + b"  "
 
 
 def modulus_of(files: Files) -> bytes:
@@ -86,35 +115,68 @@ def another_key() -> SigningKey:
         return signing_key(path)
 
 
+def rekeyed(image: Image, key: SigningKey) -> Image:
+    """The same image as the holder of another key would have built and signed it."""
+    source = constants({"NAME": key.name, "MODULUS": key.modulus})
+    files = {**image.files, KEY_FILE: compile_one("boot/key.py", source, "key.py")}
+    head = dataclasses.replace(image.head, key=key.label)
+    return dataclasses.replace(image, files={**files, **sealed(image.image_files, head, key)})
+
+
 # -- without the key ------------------------------------------------------------------------------------------------
 
 
 def _code(files: Files) -> Iterator[Mutation]:
     for path in signed_files(files):
-        yield Mutation(f"{path}: one byte changed", one_byte_changed(files, path))
+        yield Mutation(f"{path}: one byte changed", one_byte_changed(files, path), path)
 
 
 def _fitted(kind: str) -> Callable[[Files], Iterator[Mutation]]:
     def made(files: Files) -> Iterator[Mutation]:
         for mutation in MAKERS[kind](files):
-            yield Mutation(mutation.name, with_fitting_crc(mutation.files))
+            yield Mutation(mutation.name, with_fitting_crc(mutation.files), _first_path(mutation))
 
     return made
 
 
+def _first_path(mutation: Mutation) -> str:
+    return mutation.name.split(" ")[0].rstrip(":")
+
+
+def _appended(files: Files) -> Iterator[Mutation]:
+    for number, path in enumerate(signed_files(files)):
+        tail = bytes((2, 3, 512)[number % 3])
+        if path not in SEALS:
+            yield Mutation(f"{path}: {len(tail)} bytes appended", with_crc_kept(files, path, files[path] + tail), path)
+
+
 def _missing(files: Files) -> Iterator[Mutation]:
-    for path in image_of(files):
+    for path in signed_files(files):
         rest = {other: data for other, data in files.items() if other != path}
-        yield Mutation(f"{path} taken away", rest if path == CRC_FILE else with_fitting_crc(rest))
+        yield Mutation(f"{path} taken away", rest if path in SEALS else with_fitting_crc(rest), _named(path))
+    for path in (MANIFEST_FILE, SIGNATURE_FILE):
+        yield Mutation(f"{path} taken away", {other: data for other, data in files.items() if other != path})
+
+
+def _named(path: str) -> str:
+    """The path that a board has to name; a seal that isn't there has words of its own."""
+    return "" if path in SEALS else path
 
 
 def _stray(files: Files) -> Iterator[Mutation]:
     for mutation in MAKERS["extra-file"](files):
-        yield Mutation(mutation.name, with_fitting_crc(mutation.files), mutation.name.split(" ")[0])
+        path = _first_path(mutation)
+        yield Mutation(mutation.name, _with_stray(files, path, mutation.files[path]), path)
     for path in signed_files(files)[::4]:
         beside = f"{path.removesuffix('.mpy')}.py"
         if path.endswith(".mpy"):
-            yield Mutation(f"{beside} added", with_fitting_crc({**files, beside: MARKING.encode()}), beside)
+            yield Mutation(f"{beside} added", _with_stray(files, beside, MARKING.encode()), beside)
+
+
+def _with_stray(files: Files, path: str, data: bytes) -> dict[str, bytes]:
+    if path.startswith("/image/"):
+        return with_crc_kept(files, path, data + b"#  ")
+    return {**files, path: data}
 
 
 def _manifest(files: Files) -> Iterator[Mutation]:
@@ -294,7 +356,7 @@ FORGERS: dict[str, Callable[[Files], Iterator[Mutation]]] = {
     "digest-tail": _digest_tail,
     "signature-tail": _signature_tail,
     "truncated": _fitted("truncated"),
-    "appended": _fitted("appended"),
+    "appended": _appended,
     "renamed": _fitted("renamed"),
     "swapped": _fitted("swapped"),
     "missing": _missing,
