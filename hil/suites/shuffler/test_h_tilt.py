@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from pitbench.image import Image
 from pitbench.link import LinkError
@@ -45,38 +47,46 @@ def test_hard_tilt_outlasts_restarts_and_the_file_put_right(tilted: Altered, che
     check.measure("ended_by_itself", ended)
 
 
-def tries(tilted: Altered) -> dict[str, str]:
-    """What gives nobody the right, by name, with the code of its refusal; "" where it was obeyed."""
-    secret, key = SECRETS["technician"], bytes.fromhex(SECRETS["technician"])
-    answers = {
-        "no challenge": tilted.refusal("technician", tag(key, "|technician|clear_tilt")),
-        "no proof": tilted.refusal("technician", ""),
-        "no role": tilted.clears("", secret),
-        "a wrong secret": tilted.clears(secret="11" * 16),
-        "a role without a secret": tilted.clears("nobody", secret),
-        "another role's secret": tilted.clears("regulator", secret),
-        "a proof for something else": tilted.clears(asked="clear_memory"),
+def tries(tilted: Altered) -> dict[str, Callable[[], str]]:
+    """What gives nobody the right, by name; each tries it, and gives the code of its refusal."""
+    secret = SECRETS["technician"]
+
+    def older() -> str:
+        nonce = tilted.nonce()
+        tilted.nonce()
+        return tilted.clears(nonce=nonce)
+
+    def used() -> str:
+        nonce = tilted.nonce()
+        return tilted.clears(secret="11" * 16, nonce=nonce) and tilted.clears(nonce=nonce)
+
+    return {
+        "no challenge": lambda: tilted.refusal("technician", tag(bytes.fromhex(secret), "|technician|clear_tilt")),
+        "no proof": lambda: tilted.refusal("technician", ""),
+        "no role": lambda: tilted.clears("", secret),
+        "a wrong secret": lambda: tilted.clears(secret="11" * 16),
+        "a role without a secret": lambda: tilted.clears("nobody", secret),
+        "another role's secret": lambda: tilted.clears("regulator", secret),
+        "a proof for something else": lambda: tilted.clears(asked="clear_memory"),
+        "the proof of an older challenge": older,
+        "the proof of a challenge that was used": used,
     }
-    older = tilted.nonce()
-    tilted.nonce()
-    answers["the proof of an older challenge"] = tilted.clears(nonce=older)
-    used = tilted.nonce()
-    tilted.clears(secret="11" * 16, nonce=used)
-    answers["the proof of a challenge that was used"] = tilted.clears(nonce=used)
-    return answers
 
 
 @rule("HOUSE-tilt-needs-an-employee")
 @images("bench", "release")
 def test_nobody_without_a_secret_clears_it(tilted: Altered, check: Check) -> None:
     tilted.put_right()
-    answers = tries(tilted)
-    check.note("who has no right", refused_with=answers)
-    obeyed = [who for who, code in answers.items() if not code]
+    obeyed = []
+    for who, attempt in tries(tilted).items():
+        check.stimulus("clearing asked for", by=who)
+        if not attempt():
+            obeyed.append(who)
+            break
     check.expect("cleared by", obeyed, [])
-    check.stimulus("time passes, and the power comes back")
+    check.stimulus("the power goes and comes back")
     tilted.put_right()
-    check.measure("cleared", len(obeyed) + (tilted.tilt() is None))
+    check.measure("cleared", len(obeyed) or int(tilted.tilt() is None))
 
 
 @rule("HOUSE-tilt-needs-an-employee")
@@ -130,12 +140,13 @@ def test_clearing_authenticates_first_and_resets_afterwards(tilted: Altered, che
     code = tilted.clears()
     check.expect("obeyed", code, "")
     if not code:
-        works = not tilted.stops()
+        tilted.stops()
         without_reset += tilted.starts != 1
-        check.expect("runs", works, True)
-        check.expect("authenticated whole", tilted.bench.do("authenticity")["ok"], True)
     check.measure("cleared_with_an_altered_file", early)
     check.measure("without_reset", without_reset)
+    if tilted.starts == 1:
+        check.expect("inoperable", tilted.board.identity["inoperable"], None)
+        check.expect("authenticated whole", tilted.bench.do("authenticity")["ok"], True)
 
 
 def clear_while_altered(tilted: Altered) -> bool:

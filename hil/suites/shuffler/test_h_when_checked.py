@@ -9,7 +9,7 @@ from pitbench.errors import PitbenchError
 from pitbench.image import Image
 from pitbench.link import LinkTimeout
 from pitbench_hil.check import Check
-from pitbench_hil.forgeries import KEY_FILE, forgeries, one_byte_changed
+from pitbench_hil.forgeries import KEY_FILE, forgeries, one_byte_changed, with_fitting_crc
 from pitbench_hil.marks import images, rule
 from pitbench_hil.mutations import Files
 from pitbench_hil.run import Run
@@ -150,6 +150,7 @@ def test_the_board_says_what_is_wrong(fresh: ShufflerBench, check: Check, image:
     }
     torn = {**image.files, VICTIM: image.files[VICTIM][:-1]}
     cases["a file cut short, its CRC as it was"] = (torn, lambda why: "CRC" in why and named(why, VICTIM))
+    cases["the same, its CRC made to fit"] = (with_fitting_crc(torn), names_file(VICTIM))
     key = forgeries(image.files, "key")[0].files
     cases[KEY_FILE] = (key, lambda why: " by key " in why and image.key not in why)
     untold = []
