@@ -57,5 +57,5 @@ def test_signature_on_demand_is_of_what_is_there_now(bench: AcceptorBench, check
     bench.start()
     files = one_byte_altered(image.files)
     check.stimulus("one bit of the image altered while it runs")
-    Altered(bench, image).lay(files)
+    Altered(bench, image).write(files, sealed=False)
     check.measure("differences", differing(bench, check, files))
