@@ -1,4 +1,5 @@
 # What GAT calculates, a piece a step: digests of the files that run here, each read from the flash at that moment.
+import gc
 import hashlib
 from binascii import b2a_base64, hexlify, unhexlify
 
@@ -91,6 +92,9 @@ class Report:
         method, self.form, self._path, self._key = asked
         self.level = level
         self._boot = boot
+        # What lasts lies together then, not scattered over a heap full of what nobody needs any more.
+        gc.collect()
+        self._chunk = memoryview(bytearray(_CHUNK))
         self._reading = "list of files"
         self._size = 0  # of the content given so far
         self._work = getattr(self, "_" + method)()
@@ -143,7 +147,7 @@ class Report:
         yield from self._find(paths)
         for path in paths:
             digest = Digest(_new, self._key)
-            yield from self._read(path, _CHUNK, digest.update)
+            yield from self._read(path, self._chunk, digest.update)
             self._row(path, digest.hex())
         self._add("\r\nFiles: %d\r\n" % len(paths) if self.form == _TEXT else "</Game>\r\n</Components>\r\n")
 
@@ -178,14 +182,15 @@ class Report:
             ("Seed", hexlify(self._key).decode()),
         )
 
-    def _read(self, path, size, take):
+    # Always into the same memory: `take` keeps none of it.
+    def _read(self, path, chunk, take):
         self._reading = path
         with open(path, "rb") as f:
-            data = f.read(size)
-            while data:
-                take(data)
+            size = f.readinto(chunk)
+            while size:
+                take(chunk[:size])
                 yield
-                data = f.read(size)
+                size = f.readinto(chunk)
 
     # -- special functions -----------------------------------------------
 
@@ -209,7 +214,7 @@ class Report:
     def _content(self):
         yield from self._find([])
         self._add('<File Name="%s" Encoding="base64">\r\n' % _xml(self._path))
-        yield from self._read(self._path, _CONTENT_CHUNK, self._encode)
+        yield from self._read(self._path, self._chunk[:_CONTENT_CHUNK], self._encode)
         self._add("</File>\r\n")
 
     def _encode(self, data):

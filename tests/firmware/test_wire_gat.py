@@ -260,9 +260,9 @@ def test_no_turn_reads_more_than_512_bytes_and_the_main_loop_is_asked_back_at_on
         def __exit__(self, *_):
             self.file.close()
 
-        def read(self, size):
-            read.append(size)
-            return self.file.read(size)
+        def readinto(self, chunk):
+            read.append(len(chunk))
+            return self.file.readinto(chunk)
 
     monkeypatch.setattr(gat_report, "open", Counted)
     board.ask(4, b"\1")
@@ -461,3 +461,26 @@ def test_a_host_that_asks_without_a_pause_gets_its_result_too(board):
         board.turn()
         assert board.now - started < 2000
     assert board.files.writes == 1
+
+
+def test_every_file_is_read_into_the_same_memory(board, monkeypatch):
+    good, into = gat_report.open, []
+
+    class Watched:
+        def __init__(self, name, mode):
+            self.file = good(name, mode)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.file.close()
+
+        def readinto(self, chunk):
+            into.append(chunk.obj)
+            return self.file.readinto(chunk)
+
+    monkeypatch.setattr(gat_report, "open", Watched)
+    board.calculate(1)
+    assert len(into) > 2 * len(CODE)
+    assert all(memory is into[0] for memory in into)
