@@ -8,6 +8,7 @@ from pitbench_hil.catalogue import CatalogueError, Limit
 ACCEPTOR = catalogue.rules_for("bill_acceptor")
 # What only a bench image can do: a rule that needs it can't be shown on a release image.
 BENCH_ONLY = {"plant", "store_fault", "advance", "calendar", "bench"}
+BENCH_ONLY |= {"draw", "raw_entropy", "rescaling", "idle_steps"}
 
 
 def test_every_clause_text_has_the_hash_that_the_index_gives():

@@ -1,0 +1,174 @@
+"""A GAT terminal that looks into a shuffler from outside, and what it compares."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+
+from pitbench.addresses import EMULATED
+from pitbench.image import Image
+from pitbench.protocols import gat
+from pitbench.protocols.gat import Decoder, Frame, GatError
+from pitbench.protocols.gat_host import GatHost, GatSettings, Result
+from pitbench.protocols.gat_report import Component, differences, parse_facts, parse_report
+
+from pitbench_hil.check import SILENCE, Check
+from pitbench_hil.comparing import different_files
+from pitbench_hil.shuffler import ShufflerBench
+
+# What draws, and where its entropy comes from.
+GENERATOR = ("device/drbg", "device/generator", "device/hmac_sha256", "hal/entropy")
+DATA = "/data/"
+BUSY = (gat.State.REQUESTED, gat.State.CALCULATING)
+POLL_S = 0.02
+# A line that is silent for so long has nothing more to say: what a frame may pause for, and a busy PC.
+SILENT_S = 0.12
+ANSWER_S = 2.0
+
+
+class Terminal:
+    """The host of one board's GAT port.
+
+    Args:
+        bench: the board's bench.
+        image: what it should hold.
+        check: where differences are noted; a device that gives no sound answer fails the test's rules.
+    """
+
+    def __init__(self, bench: ShufflerBench, image: Image, check: Check) -> None:
+        self.image = image
+        self.host = GatHost(bench.board.wire, GatSettings(poll_s=POLL_S), bench.board.clock)
+        self._bench, self._check = bench, check
+
+    # -- reports -------------------------------------------------------------------------------
+
+    def result(self, how: str, seed: bytes | None = None) -> Result:
+        """A whole report as "text" or "xml". Raises RuleBroken where the device gives none."""
+        with self._check.duty(f"gives a {how} report", GatError, *SILENCE):
+            return self.host.xml_result(seed) if how == "xml" else self.host.calculate(gat.REPORT_LEVEL, seed or b"")
+        raise AssertionError("a duty that isn't kept ends the test")
+
+    def report(self, how: str = "text", seed: bytes | None = None) -> dict[str, Component]:
+        """Every component by path. Raises RuleBroken."""
+        result = self.result(how, seed)
+        with self._check.duty(f"gives a {how} report that is understood", GatError):
+            return parse_report(result.data, result.format)
+        raise AssertionError("a duty that isn't kept ends the test")
+
+    def facts(self, how: str) -> dict[str, str]:
+        """What a report says beside its components. Raises RuleBroken."""
+        result = self.result(how)
+        with self._check.duty(f"gives a {how} report that is understood", GatError):
+            return parse_facts(result.data, result.format)
+        raise AssertionError("a duty that isn't kept ends the test")
+
+    def component(self, path: str, seed: bytes | None) -> dict[str, Component]:
+        """One component by its special function. Raises RuleBroken."""
+        with self._check.duty(f"validates {path}", GatError, *SILENCE):
+            return {path: self.host.component(path, seed)}
+        raise AssertionError("a duty that isn't kept ends the test")
+
+    def components_offered(self) -> set[str]:
+        """The components that its special functions name. Raises RuleBroken."""
+        with self._check.duty("lists its special functions", GatError, *SILENCE):
+            return {f.parameters[0] for f in self.host.functions() if f.name == "Component" and f.parameters}
+        raise AssertionError("a duty that isn't kept ends the test")
+
+    def last_result(self) -> bytes:
+        """The last result, a text, as it comes. Raises RuleBroken."""
+        with self._check.duty("hands out its last result", GatError, *SILENCE):
+            return self.host.results(gat.Format.TEXT, self.host.deadline())
+        raise AssertionError("a duty that isn't kept ends the test")
+
+    def state(self) -> str:
+        """Word for its status. Raises RuleBroken."""
+        with self._check.duty("tells its status", GatError, *SILENCE):
+            return gat.state_text(self.host.status().state)
+        raise AssertionError("a duty that isn't kept ends the test")
+
+    def wrong(
+        self, report: Mapping[str, Component], seed: bytes | None, files: Mapping[str, bytes] | None = None
+    ) -> int:
+        """How many digests aren't those of the files (the image's, unless said); what is left out isn't counted."""
+        found = differences(report, self.image.files if files is None else files, seed, whole=False)
+        self._check.note("digests of board and PC", compared=len(report), seeded=bool(seed), different=found[:5])
+        return len(found)
+
+    def wrong_in(self, data: bytes, seed: bytes) -> int:
+        """The same of a text report as it came, and of what it leaves out. Raises RuleBroken."""
+        with self._check.duty("gives a text report that is understood", GatError):
+            report = parse_report(data, gat.Format.TEXT)
+        return self.wrong(report, seed) + len(set(self.image.files) - set(report))
+
+    # -- frames --------------------------------------------------------------------------------
+
+    def send(self, data: bytes) -> None:
+        """Put bytes on the line as they are."""
+        self._bench.board.wire.write(data)
+
+    def heard(self, seconds: float = SILENT_S) -> list[Frame]:
+        """All sound frames until the line is silent for that long."""
+        decoder, frames = Decoder(), []
+        while data := self._bench.board.wire.read(seconds):
+            frames += decoder.feed(data)
+        return frames + decoder.gap()
+
+    def ask(self, command: int, data: bytes = b"") -> Frame | None:
+        """The answer to one request, None where there is none."""
+        return self.answer_to(gat.encode(command, data))
+
+    def answer_to(self, *pieces: bytes) -> Frame | None:
+        """The first answer to a frame that is sent in pieces."""
+        self._bench.board.wire.flush_input()
+        for piece in pieces:
+            self.send(piece)
+        decoder = Decoder()
+        while data := self._bench.board.wire.read(ANSWER_S):
+            for frame in decoder.feed(data):
+                return frame
+        return None
+
+    def rest(self) -> None:
+        """Wait until no calculation runs. Raises RuleBroken."""
+        with self._check.duty("ends its calculation", GatError, *SILENCE):
+            until = self.host.deadline()
+            while self.host.status(until).state in BUSY:
+                self._bench.board.wire.read(POLL_S)
+
+    # -- what was altered ----------------------------------------------------------------------
+
+    def altered(self) -> int:
+        """How many files aren't as the image has them: by digest, and in the flash where the rig reads it."""
+        seed = new_seed()
+        report = self.report(seed=seed)
+        found = set(differences(report, self.image.files, seed))
+        found |= {f"{path} in the flash" for path in self._altered_in_flash()}
+        self._check.note("files altered", different=sorted(found)[:5])
+        return len(found)
+
+    def _altered_in_flash(self) -> Iterable[str]:
+        virtual = self._bench.board.virtual
+        if virtual is None or self._bench.board.rung == EMULATED:
+            return ()
+        there = {path: data for path, data in virtual.flash.read().items() if not path.startswith(DATA)}
+        return different_files(there, self.image.files)
+
+
+def new_seed() -> bytes:
+    """A seed that nobody could have been ready for."""
+    return secrets.token_bytes(8)
+
+
+def generator_files(files: Iterable[str]) -> list[str]:
+    """Those of the generator and of its entropy source."""
+    return sorted(path for path in files if any(path.startswith(f"/image/{name}") for name in GENERATOR))
+
+
+def boot_block(files: Iterable[str]) -> list[str]:
+    """Those that lie outside the image: the boot block's, and what starts it."""
+    return sorted(path for path in files if not path.startswith("/image/"))
+
+
+def one_byte_altered(data: bytes) -> bytes:
+    """The same with one bit of its last byte the other way."""
+    return data[:-1] + bytes([data[-1] ^ 1])

@@ -1,0 +1,85 @@
+"""1.28X(k): what runs here can be validated from outside."""
+
+from __future__ import annotations
+
+import pytest
+from pitbench.image import Image
+from pitbench.link import whole_files
+from pitbench_hil.check import Check
+from pitbench_hil.marks import images, rule
+from pitbench_hil.shuffler import ShufflerBench
+from pitbench_hil.shuffler_gat import GENERATOR, Terminal, boot_block, generator_files, new_seed, one_byte_altered
+
+FORMATS = ("text", "xml")
+# Beside the generator's: the program's first file, what digests it, and what starts it.
+ALTERED = ("/image/main.mpy", "/image/wire/gat_report.mpy", "/boot/verify.mpy", "/boot.py")
+
+
+@pytest.fixture
+def terminal(fresh: ShufflerBench, image: Image, check: Check) -> Terminal:
+    return Terminal(fresh, image, check)
+
+
+@rule("NJ-1.28X(k)/digests")
+@images("bench", "release")
+@pytest.mark.parametrize("how", FORMATS)
+def test_digests_equal_the_pcs(terminal: Terminal, check: Check, how: str) -> None:
+    one, other = new_seed(), new_seed()
+    for seed in (None, one, other, one):
+        check.stimulus("every component asked for", form=how, seed=seed.hex() if seed else "none")
+        check.measure("differences", terminal.wrong(terminal.report(how, seed), seed))
+
+
+@rule("NJ-1.28X(k)/digests")
+@images("bench", "release")
+def test_digests_of_single_components_equal_the_pcs(terminal: Terminal, check: Check) -> None:
+    for path in (*generator_files(terminal.image.files), *boot_block(terminal.image.files)[:2]):
+        for seed in (None, new_seed()):
+            check.stimulus("one component asked for", path=path, seed=seed.hex() if seed else "none")
+            check.measure("differences", terminal.wrong(terminal.component(path, seed), seed))
+
+
+@rule("NJ-1.28X(k)/nothing-left-out")
+@images("bench", "release")
+def test_nothing_is_left_out(terminal: Terminal, fresh: ShufflerBench, check: Check) -> None:
+    with check.duty("lists its files"):
+        own = {path for path, _ in whole_files(fresh.link)}
+    wanted = own | {path for path in terminal.image.files if path.startswith("/image/")}
+    generator = generator_files(wanted)
+    check.expect("parts of the generator", len(generator), len(GENERATOR))
+    lists = {how: set(terminal.report(how)) for how in FORMATS}
+    for what, found in {**lists, "special functions": terminal.components_offered()}.items():
+        check.note("components", named_by=what, listed=len(found), missing=sorted(wanted - found)[:5])
+        check.expect(f"generator's files, {what}", generator_files(found), generator)
+        check.measure("left_out", len(wanted - found))
+
+
+@rule("NJ-1.28X(k)/as-it-is-now")
+@images("bench", "release")
+def test_a_digest_is_of_the_file_as_it_is_now(terminal: Terminal, fresh: ShufflerBench, check: Check) -> None:
+    good, flash = terminal.image.files, fresh.board.supervisor.flash
+    altered = {path: one_byte_altered(good[path]) for path in (*generator_files(good), *ALTERED)}
+    for what, files in (("as built", {}), ("altered", altered), ("put right", {path: good[path] for path in altered})):
+        check.stimulus(f"files {what} while the board runs", files=sorted(files))
+        flash.change(files)
+        seed = new_seed()
+        check.measure("differences", terminal.wrong(terminal.report("text", seed), seed, {**good, **files}))
+
+
+@rule("NJ-1.28X(k)/boot-block")
+@images("bench", "release")
+def test_the_boot_block_is_validated_too(terminal: Terminal, check: Check) -> None:
+    wanted = boot_block(terminal.image.files)
+    for seed in (new_seed(), new_seed()):
+        report = terminal.report("text", seed)
+        check.measure("left_out", len(set(wanted) - set(report)))
+        here = {path: report[path] for path in wanted if path in report}
+        check.measure("differences", terminal.wrong(here, seed))
+
+
+@rule("NJ-1.28X(k)/not-digested")
+@images("bench", "release")
+@pytest.mark.parametrize("how", FORMATS)
+def test_what_is_not_digested_is_named(terminal: Terminal, fresh: ShufflerBench, check: Check, how: str) -> None:
+    named = terminal.facts(how).get("NotDigested", "nothing")
+    check.expect("named as not digested", named, f"interpreter {fresh.board.identity['python']}")
