@@ -92,6 +92,5 @@ class Late(Operations):
 
     def _loaded(self):
         if self.ops is None:
-            gc.collect()  # a heap in use has few places as large as a module's
             self.ops = load(self.module).Ops(self.machine)
         return self.ops

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from pitbench.image import Image
 from pitbench.link import whole_files
+from pitbench.protocols.gat import REPORT_LEVEL, GatError
+from pitbench.protocols.gat_report import parse_report
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, rule
 from pitbench_hil.shuffler import ShufflerBench
@@ -12,7 +14,8 @@ from pitbench_hil.shuffler_gat import GENERATOR, Terminal, boot_block, generator
 
 FORMATS = ("text", "xml")
 # Beside the generator's: the program's first file, what digests it, and what starts it.
-ALTERED = ("/image/main.mpy", "/image/wire/gat_report.mpy", "/boot/verify.mpy", "/boot.py")
+ALTERED = ("/image/main.mpy", "/image/wire/gat_report.mpy", "/boot/port.mpy", "/boot.py")
+VERIFIER = "/boot/verify.mpy"
 
 
 @pytest.fixture
@@ -64,6 +67,23 @@ def test_a_digest_is_of_the_file_as_it_is_now(terminal: Terminal, fresh: Shuffle
         flash.change(files)
         seed = new_seed()
         check.measure("differences", terminal.wrong(terminal.report("text", seed), seed, {**good, **files}))
+
+
+@rule("NJ-1.28X(k)/as-it-is-now")
+@images("bench", "release")
+def test_what_lists_the_files_is_no_exception(terminal: Terminal, fresh: ShufflerBench, check: Check) -> None:
+    files = {**terminal.image.files, VERIFIER: one_byte_altered(terminal.image.files[VERIFIER])}
+    check.stimulus("the boot block's verifier altered while the board runs")
+    fresh.board.supervisor.flash.change({VERIFIER: files[VERIFIER]})
+    seed = new_seed()
+    try:
+        result = terminal.host.calculate(REPORT_LEVEL, seed)
+    except GatError as error:
+        # It stops, which is its right: what it says then is no digest.
+        check.note("no report", why=str(error))
+        check.measure("differences", 0)
+    else:
+        check.measure("differences", terminal.wrong(parse_report(result.data, result.format), seed, files))
 
 
 @rule("NJ-1.28X(k)/boot-block")
