@@ -15,6 +15,20 @@ from pitbench.link import LinkError
 Do = Callable[..., dict[str, Any]]
 
 
+def challenge(do: Do) -> str:
+    """A challenge for one proof.
+
+    A board whose entropy failed its health test gives none, and is right: the test is skipped by that reason. A sound
+    source fails it too, once in some 15,000 starts.
+    """
+    try:
+        return str(do("challenge")["nonce"])
+    except LinkError as error:
+        if error.code == "entropy":
+            pytest.skip(f"needs entropy: {error.why}")
+        raise
+
+
 class Officer:
     """Somebody with a role and its secret.
 
@@ -34,20 +48,9 @@ class Officer:
         self.do("commission", role=self.role, secret=self.secret.hex())
 
     def proof(self, asked: str, nonce: str | None = None) -> str:
-        """The proof for a request; asks for a new challenge unless a nonce is given.
-
-        A board whose entropy failed its health test gives none, and is right: the test is skipped by that reason.
-        """
-        nonce = nonce or self._challenge()
+        """The proof for a request; asks for a new challenge unless a nonce is given."""
+        nonce = nonce or challenge(self.do)
         return hmac.new(self.secret, f"{nonce}|{self.role}|{asked}".encode(), "sha256").hexdigest()
-
-    def _challenge(self) -> str:
-        try:
-            return str(self.do("challenge")["nonce"])
-        except LinkError as error:
-            if error.code == "entropy":
-                pytest.skip(f"needs entropy: {error.why}")
-            raise
 
     def ask(self, op: str) -> dict[str, Any]:
         """`attempt_meters` or `clear_memory`, with proof. Raises LinkError."""

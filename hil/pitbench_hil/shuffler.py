@@ -15,6 +15,8 @@ import numpy as np
 from pitbench.link import whole_log
 from pitbench.targets import Board
 
+from pitbench_hil.authority import challenge
+
 DECK = bytes(range(52))
 JOKER, UNREADABLE = 52, 53
 FOREIGN_BACK, BOXED = 64, 128
@@ -222,7 +224,7 @@ class ShufflerBench:
 
     def proof(self, role: str, asked: str, secret: str | None = None) -> str:
         """The proof of a role for one request, over a new challenge."""
-        nonce = self.do("challenge")["nonce"]
+        nonce = challenge(self.do)
         key = bytes.fromhex(secret or SECRETS[role])
         return hmac.new(key, f"{nonce}|{role}|{asked}".encode(), "sha256").hexdigest()
 
