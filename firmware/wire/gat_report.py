@@ -1,5 +1,4 @@
 # What GAT calculates, a piece a step: digests of the files that run here, each read from the flash at that moment.
-import gc
 import hashlib
 from binascii import b2a_base64, hexlify, unhexlify
 
@@ -92,8 +91,6 @@ class Report:
         method, self.form, self._path, self._key = asked
         self.level = level
         self._boot = boot
-        # What lasts lies together then, not scattered over a heap full of what nobody needs any more.
-        gc.collect()
         self._chunk = memoryview(bytearray(_CHUNK))
         self._reading = "list of files"
         self._size = 0  # of the content given so far

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pitbench.errors import PitbenchError
 from pitbench.image import Image
 from pitbench.link import whole_files
 from pitbench.protocols.gat import REPORT_LEVEL, GatError
@@ -15,6 +16,7 @@ from pitbench_hil.shuffler_gat import GENERATOR, Terminal, boot_block, generator
 FORMATS = ("text", "xml")
 # Beside the generator's: the program's first file, what digests it, and what starts it.
 ALTERED = ("/image/main.mpy", "/image/wire/gat_report.mpy", "/boot/port.mpy", "/boot.py")
+STOPPED_S = 3.0
 VERIFIER = "/boot/verify.mpy"
 
 
@@ -79,11 +81,20 @@ def test_what_lists_the_files_is_no_exception(terminal: Terminal, fresh: Shuffle
     try:
         result = terminal.host.calculate(REPORT_LEVEL, seed)
     except GatError as error:
-        # It stops, which is its right: what it says then is no digest.
+        # Without a report it must have stopped: that shows what was altered too.
         check.note("no report", why=str(error))
+        check.expect("works on", works(fresh), False)
         check.measure("differences", 0)
     else:
         check.measure("differences", terminal.wrong(parse_report(result.data, result.format), seed, files))
+
+
+def works(bench: ShufflerBench) -> bool:
+    """Whether the board answers on its link, and not that it is inoperable."""
+    try:
+        return not bench.board.reconnect(STOPPED_S).get("inoperable")
+    except PitbenchError:
+        return False
 
 
 @rule("NJ-1.28X(k)/boot-block")
