@@ -143,6 +143,14 @@ def _first_path(mutation: Mutation) -> str:
     return mutation.name.split(" ")[0].rstrip(":")
 
 
+def _truncated(files: Files) -> Iterator[Mutation]:
+    for number, path in enumerate(signed_files(files)):
+        name, end = (("by one", -1), ("to half", len(files[path]) // 2), ("to nothing", 0))[number % 3]
+        if path not in SEALS:
+            cut = with_fitting_crc({**files, path: files[path][:end]})
+            yield Mutation(f"{path}: cut {name}", cut, path)
+
+
 def _appended(files: Files) -> Iterator[Mutation]:
     for number, path in enumerate(signed_files(files)):
         tail = bytes((2, 3, 512)[number % 3])
@@ -355,7 +363,7 @@ FORGERS: dict[str, Callable[[Files], Iterator[Mutation]]] = {
     "code-and-manifest": _code_and_manifest,
     "digest-tail": _digest_tail,
     "signature-tail": _signature_tail,
-    "truncated": _fitted("truncated"),
+    "truncated": _truncated,
     "appended": _appended,
     "renamed": _fitted("renamed"),
     "swapped": _fitted("swapped"),

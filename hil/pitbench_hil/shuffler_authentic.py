@@ -46,7 +46,7 @@ TEMPTATION: tuple[Request, ...] = (("press", {"button": "start"}), ("authenticit
 REFUSALS = ("inoperable", "auth")
 LOOK_S = 5.0
 # A board that stops over a request gives no reply to it; the next try finds it stopped.
-TRY_S = 0.5
+TRY_S, ADVANCE_S = 0.2, 1.0
 POLL_S = 0.002
 LEVELS = (1, 2, 3, 4, 0x15)
 # What is loaded after the start, by the request that loads it: a path below /image, the request.
@@ -173,10 +173,10 @@ class Altered(AlteredBoard):
         """One byte of a file changes under the running board."""
         self.write(one_byte_changed(self.good, path))
 
-    def ask(self, op: str, **args: Any) -> str:
+    def ask(self, op: str, seconds: float = TRY_S, **args: Any) -> str:
         """What comes of a request to a board that may stop over it: "" if it was carried out."""
         try:
-            self.bench.link.do_within(TRY_S, op, **args)
+            self.bench.link.do_within(seconds, op, **args)
             return ""
         except PitbenchError as error:
             return str(error)
@@ -209,7 +209,7 @@ class Altered(AlteredBoard):
     def passes(self, ms: int, step: int = ADVANCE_MAX_MS) -> bool:
         """Let device time pass; False as soon as the board stopped over it."""
         while ms > 0:
-            failed = self.ask("advance", ms=min(step, ms))
+            failed = self.ask("advance", ADVANCE_S, ms=min(step, ms))
             if failed or self.starts:
                 if self.stops():
                     return False

@@ -59,7 +59,8 @@ def test_altered_settings_are_not_used(fresh: ShufflerBench, check: Check, image
     altered.board.cut()
     sound = {path: data for path, data in altered.virtual.flash.read().items() if path.startswith("/data/")}
     tried, wrongly = 0, []
-    for name, at in run.few(list(places(sound["/data/a"]))):
+    every = list(places(sound["/data/a"]))
+    for name, at in run.few(every[::3] if image.kind == "release" else every):
         for copies in ("a", "b", "ab"):
             check.stimulus("a byte of the stored record altered while off, power on", of=name, copies=copies)
             altered.virtual.flash.change({**sound, **{COPIES[c]: changed(sound[COPIES[c]], at) for c in copies}})
