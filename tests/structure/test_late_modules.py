@@ -91,7 +91,8 @@ def late(device: str, kind: str) -> set[str]:
     paths = [path for path in sources(FIRMWARE) if path.relative_to(FIRMWARE).as_posix() in files]
     found = {name for path in paths for name in (*loads(parsed(path)), *late_operations(device, path))}
     found |= set(Tree().constants(device).get("LATE_OPS", ())[:1])
-    found -= started(device, kind) | {name.format(device="") for other, name in OF_EACH_KIND.items() if other != kind}
+    # Named in main.py, for the other kind of image.
+    found -= started(device, kind) | {OF_EACH_KIND["release"]}
     return {name for name in found if f"{name.replace('.', '/')}.py" in files}
 
 
