@@ -110,7 +110,9 @@ def test_source_that_fails_at_the_start(fresh: ShufflerBench, check: Check, how:
 
 # -- HOUSE
 
-RUN, WINDOW = repetition_count(8), adaptive_proportion(1, 1024)
+# At this rate of false alarms none comes in a life of starts.
+ALARM_RATE = 2.0**-40
+RUN, WINDOW = repetition_count(8, ALARM_RATE), adaptive_proportion(1, 1024, ALARM_RATE)
 # Bytes of five and four bits that are alike, the lowest bit first: 128 of them, no four of one value in a row.
 FIVE, FOUR, BYTES = "f1e9", "e1c9", 128
 
