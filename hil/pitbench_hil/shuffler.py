@@ -6,13 +6,12 @@ Device time moves by `advance` and hardly by itself: every wait here is in devic
 from __future__ import annotations
 
 import base64
-import hmac
-import json
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from pitbench.link import whole_log
+from pitbench.proof import asked, proof
 from pitbench.targets import Board
 
 from pitbench_hil.authority import challenge
@@ -224,9 +223,7 @@ class ShufflerBench:
 
     def proof(self, role: str, asked: str, secret: str | None = None) -> str:
         """The proof of a role for one request, over a new challenge."""
-        nonce = challenge(self.do)
-        key = bytes.fromhex(secret or SECRETS[role])
-        return hmac.new(key, f"{nonce}|{role}|{asked}".encode(), "sha256").hexdigest()
+        return proof(bytes.fromhex(secret or SECRETS[role]), challenge(self.do), role, asked)
 
     def prove(self, op: str, role: str, asked: str, secret: str | None = None, **args: Any) -> dict[str, Any]:
         """Ask for something that takes a proof. Raises LinkError where the device refuses."""
@@ -238,8 +235,7 @@ class ShufflerBench:
 
     def configure(self, role: str = "technician", **settings: Any) -> dict[str, Any]:
         """Set what is to be played; commissions nobody. Raises LinkError."""
-        asked = ",".join(f"{name}={json.dumps(settings[name])}" for name in sorted(settings))
-        return self.prove("configure", role, f"configure|{asked}", set=settings)["settings"]
+        return self.prove("configure", role, asked("configure", {"set": settings}), set=settings)["settings"]
 
     # -- power -----------------------------------------------------------------------------------
 

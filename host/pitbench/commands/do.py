@@ -4,6 +4,7 @@ pitbench do --link PORT status
 pitbench do --link PORT insert usd20
 pitbench do --link PORT insert voucher=123456789012345678
 pitbench do --link PORT door which=stacker open=true
+pitbench do --link PORT --as technician --secret-file tech.hex configure set='{"decks": 6}'
 pitbench do --link PORT load cards=deck
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
 from pitbench.addresses import port_of
@@ -19,6 +21,7 @@ from pitbench.errors import PitbenchError
 from pitbench.items import item_named, item_names
 from pitbench.link import LinkClient
 from pitbench.patience import open_when_free
+from pitbench.proof import secret_in, with_proof
 
 # `pitbench sim --events` looks into the board now and then through the same port: it is free again at once.
 BUSY_S = 3.0
@@ -34,18 +37,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--link", required=True, metavar="PORT", help="the board's link: path, usb:SERIAL or URL")
     parser.add_argument("--timeout", type=float, default=2.0, help="seconds for each reply (default: 2)")
+    parser.add_argument("--as", dest="role", metavar="ROLE", help="prove this role: for what takes a proof")
+    parser.add_argument("--secret-file", type=Path, metavar="FILE", help="that role's secret in hex, for --as")
     parser.add_argument("op", help="hello, status, meters, events, insert, …")
     parser.add_argument("args", nargs="*", metavar="key=value", help="values are JSON where they can be")
 
 
 def run(args: argparse.Namespace) -> int:
     asked = arguments(args.op, args.args)
+    secret = _secret(args)
     with open_when_free(port_of(args.link), Deadline(BUSY_S)) as transport:
         link = LinkClient(transport, args.timeout)
         identity = link.hello()
+        if secret is not None:
+            asked = with_proof(link, args.op, asked, args.role, secret)
         answer = identity if args.op == "hello" else link.do(args.op, **asked)
     print(json.dumps(answer, indent=2))
     return 0
+
+
+def _secret(args: argparse.Namespace) -> bytes | None:
+    if (args.role is None) != (args.secret_file is None):
+        raise PitbenchError("A proof takes a role and its secret.", "Give both --as ROLE and --secret-file FILE.")
+    return None if args.secret_file is None else secret_in(args.secret_file)
 
 
 def arguments(op: str, words: list[str]) -> dict[str, Any]:
