@@ -16,6 +16,7 @@ from pathlib import Path
 
 import crcmod.predefined  # type: ignore[import-untyped]
 import measure_emulated
+import measure_shuffler
 import measure_statistics
 from pitbench import items
 from pitbench.image import build_image
@@ -64,10 +65,12 @@ def main() -> int:
         crc_speed(image.folder)
         on_one_board()
         measure_emulated.measure(row)
+    measure_shuffler.measure(row)
     measure_statistics.measure(row)
     if not quick:
-        whole("suite, whole", ["verify", DEVICE], 20)
-        whole("rabbit matrix", ["rabbits", DEVICE], 120)
+        for device, suite, rabbits in ((DEVICE, 20, 120), (measure_shuffler.DEVICE, 60, 300)):
+            whole(f"suite of the {device}", ["verify", device], suite)
+            whole(f"rabbits of the {device}", ["rabbits", device], rabbits)
     return 0
 
 
