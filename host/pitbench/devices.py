@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pitbench.errors import NotBuilt, UnknownName
+from pitbench.sources import DEVICES as BUILT
 
-BUILT = ("bill-acceptor", "shuffler")
 FORESEEN = ("dice-shaker", "selector")
 
 

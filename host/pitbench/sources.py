@@ -14,6 +14,8 @@ from pitbench.tables import read_toml
 
 FIRMWARE = Path(__file__).parents[2] / "firmware"
 _PRODUCTS = "products"
+# Each device that this tree's firmware can be, by the name of its product.
+DEVICES = tuple(sorted(path.stem for path in (FIRMWARE / _PRODUCTS).glob("*.toml")))
 
 Product = dict[str, Any]
 """One table products/NAME.toml."""
