@@ -39,6 +39,7 @@ def false_reports(bench: ShufflerBench) -> list[str]:
     said += [f"message '{status['message']}'"] if "ready" in status["message"].lower() else []
     said += ["light green with cards inside"] if status["light"] == "green" and _inside(bench) else []
     said += ["event"] if "ready" in bench.told() else []
+    said += ["log"] if "shuffled" in bench.logged() else []
     with suppress(LinkError):
         said += ["receipt"] if bench.do("receipt", **RECEIPT)["shuffled"] else []
     return said
