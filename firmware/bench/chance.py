@@ -27,11 +27,16 @@ class _Fixed:
 
 
 # "HEX*TIMES,...": these bytes first, and healthy ones behind them.
+_LED_MAX = 8192
+
+
 class _Led(_Fixed):
     def __init__(self, seed):
         super().__init__("led")
         for part in seed.split(","):
             data, _, times = part.partition("*")
+            if len(self.rest) + len(data) // 2 * int(times) > _LED_MAX:
+                raise Refused("bad_args", "seed: led takes %d bytes at most" % _LED_MAX)
             self.rest += unhexlify(data) * int(times)
 
 

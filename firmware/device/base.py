@@ -40,6 +40,9 @@ class Device:
         self.retest = False  # a self-test is due before anything else happens
         self.record = record or self.blank()
         self.record["lost"] = not self.memory_ok
+        for name, value in self.blank().items():
+            # What an older image didn't keep.
+            self.record.setdefault(name, value)
         self.verified = verified
         self.calendar = calendar
         self.meters = Meters(self.record["meters"])

@@ -36,6 +36,19 @@ class Count:
         if self.recognise:
             self._faces[face] += 1
 
+    # One that went out again.
+    def take(self, face):
+        self.total -= 1
+        if self.recognise:
+            self._faces[face] -= 1
+
+    # Whether the game has no more of this face, or of cards, than are counted; in words, "" where it has.
+    def too_many(self, face):
+        if self.total > self.expected():
+            return "more than %d cards." % self.expected()
+        over = self.recognise and self._faces[face] > self._due(face)
+        return _listed("Extra", [(face, 1)], 1).rstrip() if over else ""
+
     def _due(self, face):
         return self.decks * self.jokers if face == JOKER else self.decks
 

@@ -42,7 +42,14 @@ def blank_record():
     record["flight"] = None
     record["games"] = []
     record["seed"] = ""
+    record["dealt"] = 0  # cards of the game under way
+    record["detail"] = ""  # what the top condition is about, in words
     return record
+
+
+# It stands on receipts.
+def _is_name(text):
+    return 0 < len(text) <= 24 and all(" " <= letter <= "~" for letter in text)
 
 
 # entropy(): the source, with read(n), healthy, name. unique: what no other board has, in hex.
@@ -71,7 +78,6 @@ class Shuffler(CardPath, base.Device):
         self.cycle = None
         self.inspected = None  # the cards counted last: calendar, game, decks, cards, what is wrong with them
         self.opened = {}  # condition of a door: whether it is open
-        self.detail = ""  # what the top condition is about, in words
         self.begin_path()
 
     def blank(self):
@@ -84,8 +90,8 @@ class Shuffler(CardPath, base.Device):
     def message(self):
         top = self.standing.top()
         if top:
-            named = self.detail and top[0] in ("cards_wrong", "count_wrong")
-            return top[MESSAGE] + ": " + self.detail if named else top[MESSAGE]
+            about = self.record["detail"] if top[0] in ("cards_wrong", "count_wrong") else ""
+            return top[MESSAGE] + (": %s Clear with the key, unload." % about if about else "")
         if self.state == "spoiled":
             return "Cards inside are not shuffled: unload"
         if self.state == "ready" and not self.record["settings"]["recognise"]:
@@ -102,7 +108,7 @@ class Shuffler(CardPath, base.Device):
     def status(self):
         return {
             "enabled": self.state in ("idle", "ready"),
-            "inside": self.inside,
+            "inside": None if self.unknown else self.inside,
             "games": self.record["meters"]["games"],
             "bits": self.generator.bits,
             "draws": self.generator.draws,
@@ -115,7 +121,7 @@ class Shuffler(CardPath, base.Device):
                 return "%s is no setting, or of another type" % name
             if name in _RANGES and not _RANGES[name][0] <= settings[name] <= _RANGES[name][1]:
                 return "%s is %d to %d" % ((name,) + _RANGES[name])
-        return "game has at most 24 letters" if len(settings.get("game", "")) > 24 else ""
+        return "" if _is_name(settings.get("game", "-")) else "game has 1 to 24 printable ASCII letters"
 
     def under_way(self):
         return "a game is under way: end it first" if self.record["flight"] else ""
@@ -163,7 +169,7 @@ class Shuffler(CardPath, base.Device):
             for name in _UNSEEN:
                 self.standing.sense(name, False)
             self._release("key", now)
-            self.detail = ""
+            self.record["detail"] = ""
 
     def _on_configure(self, now, settings, who):
         self.record["settings"].update(settings)
@@ -193,7 +199,7 @@ class Shuffler(CardPath, base.Device):
     # -- actions ---------------------------------------------------------
 
     def _begin_shuffle(self, now):
-        self.dealt = 0
+        self.record["dealt"] = 0
         self.inspected = None
         settings = self.record["settings"]
         self.count = Count(settings["decks"], settings["jokers"], settings["recognise"])
@@ -255,7 +261,7 @@ class Shuffler(CardPath, base.Device):
     # (13:69E-1.28X(c)2).
     def _close_game(self, how, now):
         settings = self.record["settings"]
-        row = [self.record["meters"]["games"], self.calendar(), settings["game"], self.dealt, how]
+        row = [self.record["meters"]["games"], self.calendar(), settings["game"], self.record["dealt"], how]
         self.record["games"] = (self.record["games"] + [row])[-_GAMES:]
         self.record["flight"] = None
         self._commit()
@@ -264,8 +270,8 @@ class Shuffler(CardPath, base.Device):
 
     # A cut inside a game: what is in the rack is nobody's shuffle.
     def _restore(self, now):
+        self.unknown = self.loaded()
         if self.record["flight"]:
-            self.dealt = 0
             self._raise("power_interrupted", self.record["flight"], now)
             self._abort(now)
 

@@ -10,6 +10,7 @@ _SLOTS = const(440)  # eight decks with two jokers each, and room for cards too 
 _SPARE = const(8)
 _THICKNESS = const(450)  # um: between one card and two
 _UNREADABLE = const(53)
+_UNKNOWN = const(255)
 _FACES = const(53)
 _NAMED = const(6)  # faces that a message has room for; a receipt has it for all
 
@@ -20,10 +21,11 @@ class CardPath:
         self.count = None
         self.order = None
         self.inside = 0  # cards that went in and didn't come out
-        self.dealt = 0
         self.wanted = 0
         self.slot = None
-        self.occupied = bytearray(_SLOTS)
+        self.occupied = bytearray(_SLOTS)  # 0 for a free slot, else what is in it
+        self.face = None
+        self.unknown = False  # cards were inside at the start: nobody counted them
         self.moving_out = False
         self.leaving = False  # a card stood in the exit before the first slot was emptied
 
@@ -78,9 +80,9 @@ class CardPath:
     # A face that can't be read, a back of another deck, a card that lies face up.
     def _refused(self, reading, now):
         if reading["boxed"]:
-            self._tell("cards_wrong", "boxed card", now)
+            self._tell("cards_wrong", "boxed card.", now)
         elif reading["back"]:
-            self._tell("cards_wrong", "foreign back", now)
+            self._tell("cards_wrong", "foreign back.", now)
         elif not 0 <= reading["face"] < _UNREADABLE:
             self._raise("card_damaged", self.state, now)
         else:
@@ -88,7 +90,7 @@ class CardPath:
         return True
 
     def _tell(self, name, detail, now):
-        self.detail = detail
+        self.record["detail"] = detail
         self._raise(name, detail, now)
 
     def _place(self, face, now):
@@ -96,12 +98,21 @@ class CardPath:
             slot = self._free_slot()
         except DeadSource as e:
             return self._raise("entropy_failed", e.args[0], now)
-        if self.state == "shuffling":
-            self.count.add(face)
-            if self.count.total > self.count.expected() + _SPARE:
-                return self._tell("count_wrong", "more than %d cards" % self.count.expected(), now)
+        self.count.add(face)
+        wrong = self._too_many(face)
+        if wrong:
+            is_number = self.count.total > self.count.expected()
+            return self._tell("count_wrong" if is_number else "cards_wrong", wrong, now)
+        self.face = face
         self.moving_out = False
         self._turn_to(slot, now)
+
+    # A deck is looked at when all of it is in, so that all that is wrong is named; of cards that come back none may be
+    # one that the game hasn't got.
+    def _too_many(self, face):
+        if self.state == "shuffling" and self.count.total <= self.count.expected() + _SPARE:
+            return ""
+        return self.count.too_many(face)
 
     # The permutation's slot; what is too many goes behind. Later cards get one of the free slots.
     def _free_slot(self):
@@ -114,7 +125,7 @@ class CardPath:
     # The n-th slot that is free (0) or occupied (1).
     def _nth(self, kind, n):
         for slot in range(_SLOTS):
-            if self.occupied[slot] == kind:
+            if (1 if self.occupied[slot] else 0) == kind:
                 if n == 0:
                     return slot
                 n -= 1
@@ -122,12 +133,13 @@ class CardPath:
     def _at_insert(self, now, reading):
         if not self.levels.get("gate"):
             self._motor("insert", 0)
-            self.occupied[self.slot] = 1
+            self.occupied[self.slot] = _UNKNOWN if self.face is None else self.face + 1
             self.inside += 1
             if self.state == "unloading":
-                self.take_all(now)
-            else:
-                self.feed_next(now)
+                return self.take_all(now)
+            if self.state == "recycling":
+                self.meters.add("cards_in", 1)
+            self.feed_next(now)
 
     def _all_in(self, now):
         if self.state == "shuffling":
@@ -167,6 +179,7 @@ class CardPath:
 
     # Without an order: slot by slot, whatever is in there; a card at the gate goes through the last slot.
     def take_all(self, now):
+        self.face = None
         self.moving_out = not self.levels.get("gate")
         self.leaving = bool(self.levels.get("exit"))
         self._turn_to(0 if self.moving_out else _SLOTS - 1, now)
@@ -195,12 +208,14 @@ class CardPath:
         if self.levels.get("exit"):
             return
         self._motor("eject", 0)
-        self.occupied[self.slot] = 0
+        face, self.occupied[self.slot] = self.occupied[self.slot] - 1, 0
         self.inside = max(0, self.inside - 1)
         if self.state == "unloading":
             return self._next_slot(now)
-        self.dealt += 1
-        self.record["meters"]["cards_dealt"] += 1
+        self.count.take(face)
+        self.record["dealt"] += 1
+        self.meters.add("cards_dealt", 1)
+        self._commit()  # a cut forgets no card that is on the table
         self._next_out(now)
 
     def _slot_was_empty(self, now):
@@ -210,6 +225,7 @@ class CardPath:
     def _next_slot(self, now):
         if not self.levels.get("loaded"):
             self.inside = 0
+            self.unknown = False
             self.occupied = bytearray(_SLOTS)
             self._fire("unloaded", now)
         elif self.leaving:

@@ -3,6 +3,7 @@ import json
 
 REQUEST_MAX = 240
 REPLY_MAX = 1024
+_DEPTH = 8
 _PAGE = 760  # bytes of JSON that leave room for the rest of a reply
 
 
@@ -37,6 +38,9 @@ def unpack(line, crc16):
     text, tab, crc = line.rstrip(b"\r").rpartition(b"\t")
     if not tab or crc != b"%04x" % crc16(text):
         raise Refused("bad_crc", "the CRC of the line is wrong: send it again")
+    # A parser's need of memory grows with the depth, not with the line.
+    if text.count(b"[") + text.count(b"{") > _DEPTH:
+        raise Refused("bad_json", "the line is nested too deep: no request needs more than %d brackets" % _DEPTH)
     try:
         request = json.loads(text)
         request["id"], request["do"]

@@ -79,7 +79,7 @@ def test_only_a_technician_sets_what_is_right():
         ("decks=9", {"decks": 9}, "decks is 1 to 8"),
         ("decks=true", {"decks": True}, "decks is no setting, or of another type"),
         ("speed=1", {"speed": 1}, "speed is no setting"),
-        ('game="' + 25 * "x" + '"', {"game": 25 * "x"}, "at most 24 letters"),
+        ('game="' + 25 * "x" + '"', {"game": 25 * "x"}, "1 to 24 printable ASCII letters"),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused_by_its_name(asked, settings, why):

@@ -92,6 +92,35 @@ def test_in_continuous_mode_cards_come_back_into_the_rack():
     assert sorted(deal_all(table)) == list(DECK)
 
 
+@pytest.mark.parametrize(
+    ("card", "said"),
+    [
+        (0, "Wrong cards: Extra: AS. Clear with the key, unload."),
+        (7 | FOREIGN, "Wrong cards: foreign back. Clear with the key, unload."),
+    ],
+)
+def test_a_card_that_comes_back_must_be_one_of_the_game(card, said):
+    table = Desk(continuous=True).ready_for_cards().shuffle()
+    while 0 in table.tray or not table.tray:
+        table.press("deal")
+        table.run(2000)
+        if 0 in table.tray:
+            table = Desk(continuous=True, source=Source(bytes(table.tray))).ready_for_cards().shuffle()
+    out = len(table.tray)
+    table.do("load", cards=bytes([card]).hex())
+    table.press("start")
+    table.run(3000)
+    assert (table.device.state, table.device.message(), len(table.tray)) == ("error", said, out)
+
+
+def test_no_more_cards_come_back_than_went_out():
+    table = Desk(continuous=True).ready_for_cards().shuffle()
+    table.do("load", cards="05")
+    table.press("start")
+    table.run(3000)
+    assert table.device.message() == "Wrong number of cards: more than 52 cards. Clear with the key, unload."
+
+
 def test_without_recognition_it_counts_only_and_says_so():
     table = Desk(recognise=False).ready_for_cards().shuffle(b"\5" * 52)
     assert (table.device.state, table.device.message()) == ("ready", "ready, counted only")
@@ -103,14 +132,20 @@ def test_without_recognition_it_counts_only_and_says_so():
 @pytest.mark.parametrize(
     ("cards", "said"),
     [
-        (DECK[:-1], "Wrong number of cards: 51 cards, 52 are right. Missing: KC."),
-        (DECK + b"\0", "Wrong number of cards: 53 cards, 52 are right. Extra: AS."),
-        (DECK + bytes([JOKER]), "Wrong number of cards: 53 cards, 52 are right. Extra: joker."),
-        (DECK[:-1] + b"\0", "Wrong cards: Missing: KC. Extra: AS."),
-        (DECK[:-1] + bytes([51 | FOREIGN]), "Wrong cards: foreign back"),
-        (DECK[:-1] + bytes([51 | BOXED]), "Wrong cards: boxed card"),
-        (DECK[:-2] + b"\0\0", "Wrong cards: Missing: QC KC. Extra: AS x2."),
-        (DECK[:44], "Wrong number of cards: 44 cards, 52 are right. Missing: 6C 7C 8C 9C TC JC ..."),
+        (DECK[:-1], "Wrong number of cards: 51 cards, 52 are right. Missing: KC. Clear with the key, unload."),
+        (DECK + b"\0", "Wrong number of cards: 53 cards, 52 are right. Extra: AS. Clear with the key, unload."),
+        (
+            DECK + bytes([JOKER]),
+            "Wrong number of cards: 53 cards, 52 are right. Extra: joker. Clear with the key, unload.",
+        ),
+        (DECK[:-1] + b"\0", "Wrong cards: Missing: KC. Extra: AS. Clear with the key, unload."),
+        (DECK[:-1] + bytes([51 | FOREIGN]), "Wrong cards: foreign back. Clear with the key, unload."),
+        (DECK[:-1] + bytes([51 | BOXED]), "Wrong cards: boxed card. Clear with the key, unload."),
+        (DECK[:-2] + b"\0\0", "Wrong cards: Missing: QC KC. Extra: AS x2. Clear with the key, unload."),
+        (
+            DECK[:44],
+            "Wrong number of cards: 44 cards, 52 are right. Missing: 6C 7C 8C 9C TC JC ... Clear with the key, unload.",
+        ),
         (DECK[:-1] + bytes([UNREADABLE]), "Damaged card: replace it, clear with the key"),
     ],
 )
@@ -306,6 +341,38 @@ def test_a_cut_in_a_game_never_makes_a_shuffled_deck():
         after.press("unload")
         after.run(120_000)
         assert (after.device.state, after.device.inside) == ("idle", 0)
+
+
+def test_a_cut_forgets_no_card_that_was_dealt():
+    table = Desk().ready_for_cards().shuffle()
+    for press in ("hand", "deal"):
+        table.press(press)
+        table.run(3000)
+    after = again(table)
+    assert after.device.record["games"] == [[1, None, "blackjack", 6, "aborted"]]
+    assert after.device.record["meters"]["cards_dealt"] == 6
+
+
+def test_after_a_cut_nobody_says_how_many_cards_are_inside_until_they_are_out():
+    after = again(Desk().ready_for_cards().shuffle())
+    after.run(3000)
+    after.clear()
+    assert after.device.status()["inside"] is None
+    after.press("unload")
+    after.run(120_000)
+    assert after.device.status()["inside"] == 0
+
+
+def test_what_is_wrong_with_the_cards_is_said_after_a_restart_too():
+    table = Desk().ready_for_cards().shuffle(DECK[:-1])
+    said = table.device.message()
+    assert again(table).device.message() == said
+
+
+def test_a_record_of_an_older_image_lacks_nothing():
+    table = Desk().ready_for_cards()
+    old = {name: value for name, value in table.commits[-1].items() if name not in ("dealt", "detail", "refused")}
+    assert Desk(old).ready_for_cards().shuffle().device.state == "ready"
 
 
 def test_the_saved_seed_is_another_after_each_start():

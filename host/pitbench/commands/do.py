@@ -40,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--as", dest="role", metavar="ROLE", help="prove this role: for what takes a proof")
     parser.add_argument("--secret-file", type=Path, metavar="FILE", help="that role's secret in hex, for --as")
     parser.add_argument("op", help="hello, status, meters, events, insert, …")
-    parser.add_argument("args", nargs="*", metavar="key=value", help="values are JSON where they can be")
+    parser.add_argument(
+        "args", nargs="*", metavar="key=value", help="values are JSON where they can be; text of digits: 'seal=\"12\"'"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -42,7 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=sorted(ACTIONS), help="what to ask")
     parser.add_argument("--wire", required=True, metavar="PORT", help="the device's: path, usb:ADAPTER or URL")
     parser.add_argument("--seed", default="", metavar="HEX", help="authenticate with this seed; without one by default")
-    parser.add_argument("--component", metavar="ID", help="authenticate this one alone, by its special function")
+    parser.add_argument(
+        "--component", metavar="ID", type=_id, help="authenticate this one alone, by its special function"
+    )
     parser.add_argument("--against", type=Path, metavar="FOLDER", help="compare with the image in this folder")
     parser.add_argument("--xml", action="store_true", help="ask for the report as XML, not as text")
     parser.add_argument("--raw", action="store_true", help="print the result as it came, byte for byte")
@@ -51,6 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for all of it (%(default)g)")
     parser.add_argument("--any-age", action="store_true", help="take a result that seems older than the question")
+
+
+def _id(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("empty: name a component, as /image/main.mpy")
+    return text
 
 
 def run(args: argparse.Namespace) -> int:
