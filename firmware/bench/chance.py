@@ -26,10 +26,10 @@ class _Fixed:
         return data
 
 
-# "HEX*TIMES,...": these bytes first, and healthy ones behind them.
 _LED_MAX = 8192
 
 
+# "HEX*TIMES,...": these bytes first, and healthy ones behind them.
 class _Led(_Fixed):
     def __init__(self, seed):
         super().__init__("led")

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--secret-file", type=Path, metavar="FILE", help="that role's secret in hex, for --as")
     parser.add_argument("op", help="hello, status, meters, events, insert, …")
     parser.add_argument(
-        "args", nargs="*", metavar="key=value", help="values are JSON where they can be; text of digits: 'seal=\"12\"'"
+        "args", nargs="*", metavar="key=value", help="values are JSON where they can be; seal='\"12\"' is text"
     )
 
 
