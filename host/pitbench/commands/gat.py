@@ -42,9 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=sorted(ACTIONS), help="what to ask")
     parser.add_argument("--wire", required=True, metavar="PORT", help="the device's: path, usb:ADAPTER or URL")
     parser.add_argument("--seed", default="", metavar="HEX", help="authenticate with this seed; without one by default")
-    parser.add_argument(
-        "--component", metavar="ID", type=_id, help="this one alone, by its special function"
-    )
+    parser.add_argument("--component", metavar="ID", type=_id, help="this one alone, by its special function")
     parser.add_argument("--against", type=Path, metavar="FOLDER", help="compare with the image in this folder")
     parser.add_argument("--xml", action="store_true", help="ask for the report as XML, not as text")
     parser.add_argument("--raw", action="store_true", help="print the result as it came, byte for byte")
