@@ -16,7 +16,7 @@ from pitbench.board_facts import board_facts, board_names
 from pitbench.deadline import Deadline
 from pitbench.errors import PitbenchError
 from pitbench.image import Image
-from pitbench.link import LinkClient, LinkError
+from pitbench.link import RETRIES, LinkClient, LinkError
 from pitbench.probing import FIRMWARE, PROMPT, what_answers
 from pitbench.repl import BoardSays, Repl, open_repl
 from pitbench.returning import reopened
@@ -26,6 +26,8 @@ from pitbench.usb_ports import PortFinder, finder
 READY_S = 60.0
 # For each reply of firmware that may be busy, or emulated.
 REPLY_S = 10.0
+# A lost answer is asked for twice more.
+TRIES = 1 + RETRIES
 # Written last, and taken away first: without them a board stays at its prompt.
 STARTERS = ("/boot.py", "/main.py")
 OURS = ("/boot/", "/image/")
@@ -169,7 +171,7 @@ def _leave_firmware(port: str, find: PortFinder, facts: Mapping[str, Any], say: 
         identity = found.identity
         say(f"runs pitbench {identity.get('version')} ({identity.get('device')}): asked for its prompt")
         try:
-            LinkClient(transport, REPLY_S).do("repl")
+            LinkClient(transport, max(REPLY_S, ready_s / TRIES)).do("repl")
         except TransportGone:
             pass
         except LinkError as error:
