@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pitbench_hil.shuffler import DECK, FOREIGN_BACK, START_MS, UNREADABLE, ShufflerBench
+from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, START_MS, UNREADABLE, ShufflerBench
 from pitbench_hil.shuffler_moves import (
     FEW,
     STATES,
@@ -16,6 +16,7 @@ from pitbench_hil.shuffler_moves import (
     ask,
     attend,
     in_turn,
+    recycle,
     to_continuous,
     to_dealing,
     to_ready,
@@ -95,9 +96,29 @@ def loaded(cards: bytes, within: int = 0) -> Act:
     return act
 
 
+def recycled(mark: int) -> Act:
+    """The middle one of five dealt cards comes back as another one: of a foreign make, turned over, unreadable."""
+
+    def change(cards: bytes) -> bytes:
+        return cards[:2] + bytes([UNREADABLE if mark == UNREADABLE else cards[2] | mark]) + cards[3:]
+
+    return in_turn(to_continuous, recycle(change))
+
+
 def stuck_in_exit(bench: ShufflerBench) -> None:
     """The roller stands while a card is in the exit."""
     to_dealing(bench)
+    _stuck(bench)
+
+
+def stuck_in_exit_continuous(bench: ShufflerBench) -> None:
+    """The same where each card is drawn."""
+    to_continuous(bench)
+    bench.press("hand")
+    _stuck(bench)
+
+
+def _stuck(bench: ShufflerBench) -> None:
     until_truth(bench, lambda truth: truth["exit"] == 1)
     bench.do("break", part="eject", how="stall")
 
@@ -145,13 +166,26 @@ SERVICE_DOOR = Error(
 )
 SHROUD = Error("shroud", "shroud", ("Shroud open",), opened("shroud"), ask("door", which="shroud", open=False))
 CAMERA_FAILED = Error(
-    "camera-failed", "camera_failed", (CAMERA,), {"shuffling": in_turn(to_shuffling, broken("camera", "dead"))}, mend
+    "camera-failed",
+    "camera_failed",
+    (CAMERA,),
+    {
+        "shuffling": in_turn(to_shuffling, broken("camera", "dead")),
+        "recycling": in_turn(to_recycling, broken("camera", "dead")),
+    },
+    mend,
 )
 JAM_AT_EXIT = Error(
     "jam-exit",
     "jam_exit",
     (JAM_EXIT,),
-    {"dealing": stuck_in_exit, "before": in_turn(to_ready, broken("eject"), pressed("deal"))},
+    {
+        "dealing": stuck_in_exit,
+        "before": in_turn(to_ready, broken("eject"), pressed("deal")),
+        "continuous": stuck_in_exit_continuous,
+        "continuous, before": in_turn(to_continuous, broken("eject"), pressed("deal")),
+        "continuous, before a hand": in_turn(to_continuous, broken("eject"), pressed("hand")),
+    },
     mend,
 )
 ERRORS = (
@@ -168,18 +202,31 @@ ERRORS = (
         },
         mend,
     ),
-    Error("jam-insert", "jam_insert", (JAM_INSERT,), {"shuffling": in_turn(to_shuffling, broken("insert"))}, mend),
+    Error(
+        "jam-insert",
+        "jam_insert",
+        (JAM_INSERT,),
+        {
+            "shuffling": in_turn(to_shuffling, broken("insert")),
+            "recycling": in_turn(to_recycling, broken("insert")),
+        },
+        mend,
+    ),
     JAM_AT_EXIT,
     Error(
         "rack-stalled",
         "rack_stalled",
         (RACK,),
-        {state: in_turn(STATES[state], broken("rack")) for state in ("shuffling", "dealing", "unloading")},
+        {state: in_turn(STATES[state], broken("rack")) for state in ("shuffling", "dealing", "unloading", "recycling")},
         mend,
     ),
     CAMERA_FAILED,
     Error(
-        "card-damaged", "card_damaged", ("Damaged card",), {"shuffling": loaded(FEW[:2] + bytes([UNREADABLE]))}, mend
+        "card-damaged",
+        "card_damaged",
+        ("Damaged card",),
+        {"shuffling": loaded(FEW[:2] + bytes([UNREADABLE])), "recycling": recycled(UNREADABLE)},
+        mend,
     ),
     Error(
         "count-wrong",
@@ -192,7 +239,12 @@ ERRORS = (
         "cards-wrong",
         "cards_wrong",
         ("Wrong cards",),
-        {"one twice": loaded(WRONG_AT_END, 8000), "foreign back": loaded(FEW[:2] + bytes([FOREIGN_BACK]))},
+        {
+            "one twice": loaded(WRONG_AT_END, 8000),
+            "foreign back": loaded(FEW[:2] + bytes([FOREIGN_BACK])),
+            "foreign back, recycling": recycled(FOREIGN_BACK),
+            "boxed, recycling": recycled(BOXED),
+        },
         mend,
     ),
     Error(

@@ -119,15 +119,24 @@ def to_continuous(bench: ShufflerBench) -> None:
     to_ready(bench)
 
 
+def recycle(change: Callable[[bytes], bytes] = bytes) -> Act:
+    """From ready, a hand dealt and taken away, fed again as `change` makes of it."""
+
+    def act(bench: ShufflerBench) -> None:
+        bench.press("hand")
+        bench.until("ready", within=5000)
+        cards = bench.tray()
+        bench.do("take")
+        bench.load(change(cards))
+        bench.press("start")
+
+    return act
+
+
 def to_recycling(bench: ShufflerBench) -> None:
     """Dealt cards on their way back into the rack."""
     to_continuous(bench)
-    bench.press("hand")
-    bench.until("ready", within=5000)
-    cards = bench.tray()
-    bench.do("take")
-    bench.load(cards)
-    bench.press("start")
+    recycle()(bench)
     _must(bench.status(), "recycling")
 
 

@@ -15,13 +15,15 @@ from typing import Any
 from pitbench.link import LinkError
 
 from pitbench_hil.shuffler import ShufflerBench
-from pitbench_hil.shuffler_moves import Act
+from pitbench_hil.shuffler_moves import Act, ask, attend, in_turn
 
 STEP_MS = 50
 UNLOAD_STEP_MS = 1000
 RECEIPT = {"who": "C. Dealer", "seal": "S-1", "place": "Pit 1", "cards": "paper"}
 ROLES = ("attendant", "technician", "regulator")
 _NOTHING = 0.0
+# Its name, its device time, the step between two looks, what it begins with.
+Phase = tuple[str, int, int, Act]
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,20 @@ class Listener:
 
 def play(bench: ShufflerBench, cards: bytes, words: str, *, unload: bool = True) -> Told:
     """One game on a clock that stands, the same in all but the cards' order and the raw words. Raises Unreached."""
+    return _tell(bench, words, _script(cards)[: None if unload else -1])
+
+
+def recycle(bench: ShufflerBench, cards: bytes, words: str) -> Told:
+    """The same in the mode in which dealt cards come back. Raises Unreached."""
+    return _tell(bench, words, _recycling(cards), continuous=True)
+
+
+def jam(bench: ShufflerBench, cards: bytes, words: str) -> Told:
+    """The same in that mode, with a card stuck on its way in, on its way out, and on its way back. Raises Unreached."""
+    return _tell(bench, words, _jams(cards), continuous=True)
+
+
+def _tell(bench: ShufflerBench, words: str, script: Iterable[Phase], **settings: Any) -> Told:
     rig = bench.board.rig
     rig.entropy_at_start("fixed", words)
     try:
@@ -106,35 +122,82 @@ def play(bench: ShufflerBench, cards: bytes, words: str, *, unload: bool = True)
         rig.entropy_at_start("board")
     bench.start()
     bench.commission(*ROLES)
+    if settings:
+        bench.configure(**settings)
     listener = Listener(bench)
-    for phase, ms, step, act in _script(cards)[: None if unload else -1]:
+    for phase, ms, step, act in script:
         act(bench)
         listener.listen(phase, ms, step)
         listener.ask_with_rights(phase)
     return listener.told
 
 
-def _script(cards: bytes) -> tuple[tuple[str, int, int, Act], ...]:
-    """Phase, its device time, the step between two looks, what it begins with."""
-
-    def load_and_start(bench: ShufflerBench) -> None:
+def _load_and_start(cards: bytes) -> Act:
+    def act(bench: ShufflerBench) -> None:
         bench.load(cards)
         bench.do("press", button="start")
 
-    def press(button: str) -> Act:
-        return lambda bench: bench.do("press", button=button)
+    return act
 
-    def take(bench: ShufflerBench) -> None:
-        bench.do("take")
 
+def press(button: str) -> Act:
+    """Press, and let no time pass."""
+    return lambda bench: bench.do("press", button=button)
+
+
+def take(bench: ShufflerBench) -> None:
+    """What lies in the tray."""
+    bench.do("take")
+
+
+def _back(bench: ShufflerBench) -> None:
+    cards = bench.tray()
+    bench.do("take")
+    _load_and_start(cards)(bench)
+
+
+def _script(cards: bytes) -> tuple[Phase, ...]:
     return (
-        ("shuffling", 8000, STEP_MS, load_and_start),
+        ("shuffling", 8000, STEP_MS, _load_and_start(cards)),
         ("ready", 1000, STEP_MS, lambda bench: None),
         ("dealt-face-down", 2000, STEP_MS, press("hand")),
         ("rest", 500, STEP_MS, take),
         ("rest", 1500, STEP_MS, press("hand")),
         ("rest", 1000, STEP_MS, take),
         ("unloading", 64_000, UNLOAD_STEP_MS, press("unload")),
+    )
+
+
+def _recycling(cards: bytes) -> tuple[Phase, ...]:
+    return (
+        ("shuffling", 15_000, UNLOAD_STEP_MS, _load_and_start(cards)),
+        ("recycling", 2000, STEP_MS, press("hand")),
+        ("recycling", 3000, STEP_MS, _back),
+        ("recycling", 2000, STEP_MS, press("hand")),
+        ("recycling", 3000, STEP_MS, _back),
+    )
+
+
+def _jams(cards: bytes) -> tuple[Phase, ...]:
+    def broken(part: str) -> Act:
+        return ask("break", part=part, how="stall")
+
+    def again(bench: ShufflerBench) -> None:
+        """Mended, whatever is inside unloaded, the whole deck fed anew."""
+        attend(bench, ("insert", "eject"))
+        bench.clear()
+        bench.unload()
+        _load_and_start(cards)(bench)
+
+    return (
+        ("fault", 1000, STEP_MS, _load_and_start(cards)),
+        ("fault", 3000, STEP_MS, broken("insert")),
+        ("shuffling", 15_000, UNLOAD_STEP_MS, again),
+        ("fault", 2000, STEP_MS, press("hand")),
+        ("fault", 1000, STEP_MS, _back),
+        ("fault", 3000, STEP_MS, in_turn(broken("insert"), press("hand"), _back)),
+        ("shuffling", 15_000, UNLOAD_STEP_MS, again),
+        ("fault", 3000, STEP_MS, in_turn(broken("eject"), press("hand"))),
     )
 
 

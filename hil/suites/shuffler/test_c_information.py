@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
 from pitbench_hil.check import Check
-from pitbench_hil.marks import rule
+from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import DECK, ShufflerBench
-from pitbench_hil.shuffler_outputs import at_other_times, different, play
+from pitbench_hil.shuffler_outputs import Told, at_other_times, different, jam, play, recycle
 
 CLAUSE = "NJ-1.28X(c)1"
 PHASES = ("shuffling", "ready", "rest", "dealt-face-down", "unloading")
@@ -24,17 +27,41 @@ def test_output_does_not_depend_on_the_order_that_went_in(still: ShufflerBench, 
         check.expect("unloaded", (still.status()["state"], still.truth()["rack"]), ("idle", 0))
     one, other = runs
     for phase in PHASES:
-        name = f"{CLAUSE}/no-information/{phase}"
-        a, b = one.phases[phase], other.phases[phase]
-        check.measure("different_outputs", different(a, b), rule=name)
-        check.measure("outputs_at_other_times", at_other_times(a, b), rule=name)
-        check.measure("outputs", min(len(a), len(b)), rule=name)
-        check.note(
-            "first that differ", phase=phase, pairs=[(x.text, y.text) for x, y in zip(a, b, strict=False) if x != y][:2]
-        )
+        compare(check, one, other, phase)
     told = [moment for moment, given in one.rights.items() if given != other.rights[moment]]
     check.note("given to roles", moments=sorted(one.rights), differ=told)
     check.measure("cards_told", len(told), rule=f"{CLAUSE}/no-login-opens-the-running-game")
+
+
+def compare(check: Check, one: Told, other: Told, phase: str) -> None:
+    """What two runs told in a phase."""
+    name = f"{CLAUSE}/no-information/{phase}"
+    a, b = one.phases[phase], other.phases[phase]
+    check.measure("different_outputs", different(a, b), rule=name)
+    check.measure("outputs_at_other_times", at_other_times(a, b), rule=name)
+    check.measure("outputs", min(len(a), len(b)), rule=name)
+    check.note(
+        "first that differ", phase=phase, pairs=[(x.text, y.text) for x, y in zip(a, b, strict=False) if x != y][:2]
+    )
+
+
+@pytest.mark.parametrize(
+    ("phase", "play_it"),
+    [
+        pytest.param("recycling", recycle, marks=rule(f"{CLAUSE}/no-information/recycling"), id="recycling"),
+        pytest.param("fault", jam, marks=rule(f"{CLAUSE}/no-information/fault"), id="fault"),
+    ],
+)
+@needs("access")
+def test_nor_while_cards_come_back_or_one_is_stuck(
+    still: ShufflerBench, check: Check, phase: str, play_it: Callable[[ShufflerBench, bytes, str], Told]
+) -> None:
+    runs = []
+    for cards in (DECK, OTHER):
+        check.stimulus("a game with the same raw words, clock and buttons", phase=phase, cards=cards.hex())
+        runs.append(play_it(still, cards, "words"))
+    check.expect("ends", still.status()["state"], {"recycling": "ready", "fault": "error"}[phase])
+    compare(check, *runs, phase)
 
 
 @rule(f"{CLAUSE}/no-places")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import pytest
 from pitbench_hil.check import Check
-from pitbench_hil.marks import rule
+from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, JOKER, ShufflerBench
 from pitbench_hil.shuffler_decks import deck, without
-from pitbench_hil.shuffler_moves import afresh, dealt, press_all
+from pitbench_hil.shuffler_moves import afresh, dealt, press_all, recycle, to_continuous
 
 WRONG = "NJ-1.18A(c)2ii/wrong-deck"
 QUEEN, SEVEN = 11, 19
 TOP_MIDDLE_BOTTOM = (51, 25, 0)
 # Part of the rule -> (jokers set, cards).
+# Decks set -> cards in which one is missing and another is once more than in the decks.
+TWICE: dict[int, bytes] = {decks: without(deck(decks), SEVEN) + bytes([QUEEN]) for decks in (2, 3, 8)}
 WRONG_DECKS: dict[str, tuple[tuple[int, bytes], ...]] = {
     "missing": ((0, without(DECK, SEVEN)), (0, without(DECK, 0, 51)), (1, without(deck(1, 1), SEVEN))),
     "extra": ((0, DECK + bytes([QUEEN])), (1, deck(1, 1) + bytes([SEVEN])), (0, DECK + DECK[:12])),
@@ -54,6 +56,18 @@ def test_wrong_deck(still: ShufflerBench, check: Check, part: str) -> None:
     check.measure("called_right", called_right)
 
 
+@rule(f"{WRONG}/duplicate")
+@needs("access")
+@pytest.mark.parametrize("decks", TWICE)
+def test_one_card_too_often_in_several_decks(still: ShufflerBench, check: Check, decks: int) -> None:
+    set_to(still, decks, 0)
+    check.stimulus("wrong decks, the number is right", decks=decks, cards=TWICE[decks].hex())
+    out, right = released(still, TWICE[decks])
+    check.note("the device says", message=still.status()["message"])
+    check.measure("cards_dealt", out)
+    check.measure("called_right", int(right))
+
+
 @rule("NJ-1.18A(c)2ii/right-deck")
 def test_right_decks(still: ShufflerBench, check: Check) -> None:
     refused = 0
@@ -90,5 +104,15 @@ def test_card_with_another_back_or_turned_over(still: ShufflerBench, check: Chec
         cards_dealt += out
         words = {FOREIGN_BACK: "foreign back", BOXED: "boxed card"}[mark]
         check.expect("called right", right, 0)
+        check.expect("named", words in still.status()["message"], True)
+    for place in (0, 2, 4):
+        afresh(still)
+        to_continuous(still)
+        check.stimulus("one card of a hand that comes back", place=place)
+        recycle(lambda cards, at=place: cards[:at] + bytes([cards[at] | mark]) + cards[at + 1 :])(still)  # type: ignore[misc]
+        still.advance(3000)
+        press_all(still)
+        cards_dealt += dealt(still.truth())
+        check.expect("told", still.status()["standing"], ["cards_wrong"])
         check.expect("named", words in still.status()["message"], True)
     check.measure("cards_dealt", cards_dealt)
