@@ -119,15 +119,20 @@ def to_continuous(bench: ShufflerBench) -> None:
     to_ready(bench)
 
 
+def hand_back(bench: ShufflerBench, change: Callable[[bytes], bytes] = bytes) -> None:
+    """From ready, a hand dealt and taken away, in the hopper again as `change` makes of it."""
+    bench.press("hand")
+    bench.until("ready", within=5000)
+    cards = bench.tray()
+    bench.do("take")
+    bench.load(change(cards))
+
+
 def recycle(change: Callable[[bytes], bytes] = bytes) -> Act:
-    """From ready, a hand dealt and taken away, fed again as `change` makes of it."""
+    """The same, and started."""
 
     def act(bench: ShufflerBench) -> None:
-        bench.press("hand")
-        bench.until("ready", within=5000)
-        cards = bench.tray()
-        bench.do("take")
-        bench.load(change(cards))
+        hand_back(bench, change)
         bench.press("start")
 
     return act
@@ -171,6 +176,16 @@ SHUFFLE_STEPS: dict[str, Callable[[dict[str, Any], dict[str, Any]], bool]] = {
 def to_step(bench: ShufflerBench, step: str, cards_before: int) -> None:
     """From idle into a step of the card that so many others went before. Raises Unreached."""
     bench.load(FEW)
+    _start_to(bench, step, cards_before)
+
+
+def to_step_of_recycling(bench: ShufflerBench, step: str, cards_before: int = 1) -> None:
+    """From ready into that step of a card that comes back. Raises Unreached."""
+    hand_back(bench)
+    _start_to(bench, step, cards_before, bench.truth()["rack"])
+
+
+def _start_to(bench: ShufflerBench, step: str, cards_before: int, racked: int = 0) -> None:
     bench.do("press", button="start")
     if step == "loading":
         return
@@ -180,7 +195,7 @@ def to_step(bench: ShufflerBench, step: str, cards_before: int) -> None:
     def is_there(truth: dict[str, Any]) -> bool:
         nonlocal before
         seen, before = before, truth
-        return seen["rack"] >= cards_before and SHUFFLE_STEPS[step](truth, seen)
+        return seen["rack"] >= racked + cards_before and SHUFFLE_STEPS[step](truth, seen)
 
     until_truth(bench, is_there)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pitbench_hil.check import Check
-from pitbench_hil.marks import rule
+from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import ShufflerBench
 from pitbench_hil.shuffler_moves import (
     DEAL_MOMENTS,
@@ -23,6 +23,7 @@ from pitbench_hil.shuffler_moves import (
     to_moment,
     to_ready,
     to_step,
+    to_step_of_recycling,
 )
 
 CLAUSE = "NJ-1.28X(e)"
@@ -68,6 +69,22 @@ def test_opened_while_shuffling(still: ShufflerBench, check: Check, step: str) -
             to_step(still, step, cards_before)
             open_door(still, check, which, step=step, cards_before=cards_before)
             undetected += unnoticed(still, which)
+    check.measure("undetected", undetected)
+
+
+@pytest.mark.parametrize(
+    "step", [pytest.param(step, marks=rule(f"{CLAUSE}/shuffling/{step}")) for step in ("loading", *SHUFFLE_STEPS)]
+)
+@needs("access")
+def test_opened_while_cards_come_back(still: ShufflerBench, check: Check, step: str) -> None:
+    """The same in a device that recycles."""
+    undetected = 0
+    for which in DOORS:
+        afresh(still)
+        to_continuous(still)
+        to_step_of_recycling(still, step)
+        open_door(still, check, which, step=step, recycling=True)
+        undetected += unnoticed(still, which)
     check.measure("undetected", undetected)
 
 

@@ -152,6 +152,18 @@ def test_hourly_check_idle(bench: ShufflerBench, check: Check, image: Image) -> 
     hours(altered, check, first_hour, lambda: altered.passes(HOUR_MS + MINUTE_MS))
 
 
+@rule("HOUSE-hourly-check/idle")
+def test_hourly_check_of_the_fifth_hour(bench: ShufflerBench, check: Check, image: Image) -> None:
+    altered = Altered(bench, image)
+    altered.running()
+
+    def four_hours() -> None:
+        check.expect("runs on after the fourth hour", altered.passes(4 * HOUR_MS), True)
+        check.expect("hourly checks so far", bench.do("authenticity")["hours"], 4)
+
+    hours(altered, check, four_hours, lambda: altered.passes(HOUR_MS + MINUTE_MS))
+
+
 @rule("HOUSE-hourly-check/ready")
 def test_hourly_check_ready(bench: ShufflerBench, check: Check, image: Image) -> None:
     altered = Altered(bench, image)

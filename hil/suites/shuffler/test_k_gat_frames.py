@@ -7,7 +7,7 @@ from pitbench.image import Image
 from pitbench.protocols import gat
 from pitbench.protocols.gat import Command, Format, Frame, encode, results_data
 from pitbench_hil.check import Check
-from pitbench_hil.marks import images, rule
+from pitbench_hil.marks import images, needs, rule
 from pitbench_hil.shuffler import ShufflerBench
 from pitbench_hil.shuffler_gat import Terminal, new_seed
 
@@ -15,6 +15,7 @@ TEXT_1 = results_data(Format.TEXT, 1)
 # Commands that there aren't, and frames of another length than their command has.
 STRANGE = [encode(command) for command in (0x00, 0x05, 0x10, 0x7F, 0x81, 0x84, 0xFF)]
 STRANGE += [encode(Command.STATUS, b"\0"), encode(Command.RESULTS, b"\1\0"), encode(Command.START), b"\x01\xff" * 200]
+NOON, LATER_S = 1_800_000_000, 5000
 UNKNOWN_LEVELS = (0x00, 0x02, 0x03, 0x10, 0xB9, 0xBB, 0xFF)
 
 
@@ -123,6 +124,30 @@ def test_a_result_comes_frame_by_frame_and_again_and_outlasts_a_cut(
     wrong += not answer(terminal.ask(Command.LAST)).startswith("last level 01")
     wrong += _wrong_frames(terminal, whole, last)
     check.measure("wrong_answers", wrong)
+
+
+@rule("HOUSE-gat-frames")
+@needs("calendar")
+def test_the_age_of_a_result_goes_on_over_a_cut(terminal: Terminal, fresh: ShufflerBench, check: Check) -> None:
+    """By the calendar alone: where it says nothing, or an earlier time, the age is unknown."""
+    wrong = 0
+    fresh.do("calendar", set=NOON)
+    terminal.result("text", new_seed())
+    wrong += not _is_aged(terminal, 0)
+    for since in (LATER_S, None, -LATER_S, 2 * LATER_S):
+        check.stimulus("power cut after a result, and the calendar set", seconds_since=since)
+        fresh.cut()
+        fresh.power_on()
+        fresh.do("calendar", set=None if since is None else NOON + since)
+        wrong += not _is_aged(terminal, since)
+    check.measure("wrong_answers", wrong)
+
+
+def _is_aged(terminal: Terminal, since: int | None) -> bool:
+    """Whether the last calculation is that long ago, give or take what the bench's own requests take."""
+    frame = terminal.ask(Command.LAST)
+    age = int.from_bytes(frame.data[1:5], "big") if frame else -1
+    return age == gat.AGE_UNKNOWN if since is None or since < 0 else since - 60 <= age <= since + 60
 
 
 @rule("HOUSE-gat-frames")
