@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, START_MS, UNREADABLE, ShufflerBench
+from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, JOKER, START_MS, UNREADABLE, ShufflerBench
 from pitbench_hil.shuffler_moves import (
     FEW,
     STATES,
@@ -103,6 +103,23 @@ def recycled(mark: int) -> Act:
         return cards[:2] + bytes([UNREADABLE if mark == UNREADABLE else cards[2] | mark]) + cards[3:]
 
     return in_turn(to_continuous, recycle(change))
+
+
+def another_of_the_rack(cards: bytes) -> bytes:
+    """One of a hand exchanged for a card of which the game's only one is inside."""
+    return cards[:2] + bytes([next(card for card in DECK if card not in cards)]) + cards[3:]
+
+
+def one_more(cards: bytes) -> bytes:
+    """A hand, and its first card once more behind it."""
+    return cards + cards[:1]
+
+
+def counted_only(bench: ShufflerBench) -> None:
+    """Shuffled in continuous mode, faces not looked at."""
+    bench.commission("technician")
+    bench.configure(continuous=True, recognise=False)
+    to_ready(bench)
 
 
 def stuck_in_exit(bench: ShufflerBench) -> None:
@@ -232,7 +249,12 @@ ERRORS = (
         "count-wrong",
         "count_wrong",
         ("Wrong number of cards",),
-        {"one missing": loaded(DECK[1:], 8000), "many too many": loaded(TOO_MANY, 8000)},
+        {
+            "one missing": loaded(DECK[1:], 8000),
+            "many too many": loaded(TOO_MANY, 8000),
+            "one too many, recycling": in_turn(to_continuous, recycle(one_more)),
+            "one too many, recycling, counted only": in_turn(counted_only, recycle(one_more)),
+        },
         mend,
     ),
     Error(
@@ -244,6 +266,8 @@ ERRORS = (
             "foreign back": loaded(FEW[:2] + bytes([FOREIGN_BACK])),
             "foreign back, recycling": recycled(FOREIGN_BACK),
             "boxed, recycling": recycled(BOXED),
+            "one twice, recycling": in_turn(to_continuous, recycle(another_of_the_rack)),
+            "a joker, recycling": in_turn(to_continuous, recycle(lambda cards: cards[:4] + bytes([JOKER]))),
         },
         mend,
     ),

@@ -10,7 +10,7 @@ from pitbench.link import LinkError
 from pitbench_hil.card_search import orders_told
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, rule
-from pitbench_hil.shuffler import ShufflerBench
+from pitbench_hil.shuffler import START_MS, ShufflerBench
 from pitbench_hil.shuffler_access import (
     HISTORY,
     READERS,
@@ -21,6 +21,7 @@ from pitbench_hil.shuffler_access import (
     refusal,
     told_to_anybody,
 )
+from pitbench_hil.shuffler_moves import dealt, to_ready, until_truth
 
 # A name that stands nowhere by chance for each game, and how it ended.
 NAMES = ("first-of-all", "second-game", "third-game")
@@ -169,6 +170,24 @@ def test_history_for_who_has_the_right(bench: ShufflerBench, check: Check) -> No
         bench.cut()
         bench.power_on()
         bench.start()
+
+
+@rule("NJ-1.28X(c)2/given-to-the-right-role")
+@pytest.mark.parametrize("cards", [1, 3, 5])
+def test_history_of_a_game_that_a_power_cut_ended(still: ShufflerBench, check: Check, cards: int) -> None:
+    still.commission()
+    still.game()
+    to_ready(still)
+    check.stimulus("power cut in a hand, so many cards on the table", cards=cards)
+    still.do("press", button="hand")
+    until_truth(still, lambda truth: dealt(truth) == cards)
+    still.cut()
+    still.power_on()
+    still.advance(START_MS)
+    games = shown(still.history())
+    check.note("history", games=games)
+    wanted = [[1, "blackjack", 52, "dealt"], [2, "blackjack", cards, "aborted"]]
+    check.measure("games_missing", sum(row not in games for row in wanted))
 
 
 @rule("NJ-1.28X(c)2/games-played-only")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from pitbench_hil.check import Check
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, JOKER, ShufflerBench
 from pitbench_hil.shuffler_decks import deck, without
+from pitbench_hil.shuffler_errors import another_of_the_rack, one_more
 from pitbench_hil.shuffler_moves import afresh, dealt, press_all, recycle, to_continuous
 
 WRONG = "NJ-1.18A(c)2ii/wrong-deck"
@@ -66,6 +69,49 @@ def test_one_card_too_often_in_several_decks(still: ShufflerBench, check: Check,
     check.note("the device says", message=still.status()["message"])
     check.measure("cards_dealt", out)
     check.measure("called_right", int(right))
+
+
+# Part of the rule -> what a hand that comes back is made, and how that is told.
+COME_BACK: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "duplicate": (another_of_the_rack, "cards_wrong"),
+    "extra": (one_more, "count_wrong"),
+    "exchanged": (lambda cards: cards[:4] + bytes([JOKER]), "cards_wrong"),
+}
+
+
+@pytest.mark.parametrize("part", [pytest.param(part, marks=rule(f"{WRONG}/{part}")) for part in COME_BACK])
+@needs("access")
+def test_wrong_cards_that_come_back(still: ShufflerBench, check: Check, part: str) -> None:
+    change, told = COME_BACK[part]
+    to_continuous(still)
+    recycle()(still)
+    check.expect("the hand that was dealt is taken back", still.until("ready", within=5000)["standing"], [])
+    check.stimulus("a hand that comes back with a card that the game hasn't got", part=part)
+    recycle(change)(still)
+    still.advance(3000)
+    status = still.status()
+    check.note("the device says", message=status["message"])
+    check.expect("told", status["standing"], [told])
+    press_all(still)
+    check.measure("cards_dealt", dealt(still.truth()))
+    check.measure("called_right", int(status["state"] == "ready"))
+
+
+@rule("NJ-1.18A(c)2ii/right-deck")
+@needs("access")
+def test_right_cards_come_back(still: ShufflerBench, check: Check) -> None:
+    """Also two alike, where two decks are played, and hand after hand."""
+    still.commission("technician")
+    still.configure(decks=2, hand=13, continuous=True)
+    still.shuffle(deck(2))
+    refused = 0
+    for _ in range(6):
+        check.stimulus("a hand dealt, taken away and fed again")
+        recycle()(still)
+        still.advance(6000)
+        status = still.status()
+        refused += (status["state"], status["inside"]) != ("ready", 104)
+    check.measure("right_decks_refused", refused)
 
 
 @rule("NJ-1.18A(c)2ii/right-deck")
