@@ -40,7 +40,7 @@ class World:
                 if line.startswith("fault "):
                     self.fault = line.split(" ")[1:]
                 if line.startswith("entropy "):
-                    self.entropy = line.split(" ")[1:]
+                    self.entropy = line.split(" ", 2)[1:]
                 if line.startswith("clock "):
                     self.clock = line.split(" ")[1:]
                 if line.startswith("world"):
