@@ -89,29 +89,47 @@ def _run(command: Sequence[str]) -> int:
     """Exit code of a process; EXIT_INTERRUPTED where it was ended for us. A death by signal is trouble."""
     # A group of its own: the terminal tells us alone, and we tell it once. A second Ctrl-C would cut its closing short.
     apart = {"start_new_session": True} if os.name == "posix" else {}
-    process = subprocess.Popen(command, **apart)  # type: ignore[call-overload]
-    with _handed_on(process) as asked:
-        code = int(process.wait())
-    if asked:
+    with _handed_on() as handed:
+        # Begun where we listen: a shell's background job ignores Ctrl-C, and its children would too.
+        handed.process = subprocess.Popen(command, **apart)  # type: ignore[call-overload]
+        handed.catch_up()
+        code = int(handed.process.wait())
+    if handed.signals:
         return EXIT_INTERRUPTED
     return code if code >= 0 else EXIT_ERROR
 
 
-@contextlib.contextmanager
-def _handed_on(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
-    """What would end us ends the process first, by Ctrl-C; the second time by force. Yields the signals that came."""
-    asked: list[int] = []
+class _Handed:
+    """What would end us ends the process first, by Ctrl-C; the second time by force."""
 
-    def hand_on(number: int, _: FrameType | None) -> None:
-        asked.append(number)
-        if os.name == "posix":
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self.signals: list[int] = []
+
+    def take(self, number: int, _: FrameType | None) -> None:
+        """Handler of a signal."""
+        self.signals.append(number)
+        if self.process is not None:
+            self._end(signal.SIGINT if len(self.signals) == 1 else signal.SIGKILL)
+
+    def catch_up(self) -> None:
+        """Hand on what came before there was a process."""
+        if self.signals:
+            self._end(signal.SIGINT)
+
+    def _end(self, number: int) -> None:
+        if os.name == "posix" and self.process is not None:
             with contextlib.suppress(ProcessLookupError):
                 # To all of its group, as a terminal does: workers that aren't told finish their tests first.
-                os.killpg(process.pid, signal.SIGINT if len(asked) == 1 else signal.SIGKILL)
+                os.killpg(self.process.pid, number)
 
-    before = {number: signal.signal(number, hand_on) for number in _ENDS}
+
+@contextlib.contextmanager
+def _handed_on() -> Iterator[_Handed]:
+    handed = _Handed()
+    before = {number: signal.signal(number, handed.take) for number in _ENDS}
     try:
-        yield asked
+        yield handed
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
