@@ -25,7 +25,7 @@ hil: $(READY) ## hold every device to its rules on virtual boards, and write the
 	@$(BIN)/pitbench verify $(DEVICE) --target $(TARGET) --rules '$(RULES)' --jobs $(JOBS)
 
 test: lint ## lint, types, the project's own tests, each suite on the good device, every red rabbit
-	@$(BIN)/pytest -q -n $(JOBS) tests
+	@$(BIN)/pytest -q -rs -n $(JOBS) tests
 	@$(BIN)/pitbench rabbits $(DEVICE) --jobs $(JOBS)
 
 lint: $(READY) ## ruff, formatting, types of the PC side, and of the firmware port by port
