@@ -3,12 +3,12 @@
 from micropython import const
 from wire.gat_report import FUNCTIONS, REPORT, Report, understood
 from wire.gat_result import UNKNOWN, Result
+from wire.stream import Stream
 
 SERIAL = (9600, 8, "N", 1)
 
 _LEN_MIN = const(4)
-_PATIENCE_MS = const(1000)
-_GAP_MS = const(50)  # longer silence inside a frame: what came is noise
+_AT_REST_MS = const(1000)
 _FRAME_MS = const(300)  # the longest frame takes 266 ms
 _WRITE_EVERY_MS = const(10)
 # A host that asks without a pause gets its result too, though the write may cost it a frame.
@@ -39,24 +39,20 @@ _LAST = const(2)
 _REFUSED = const(4)
 
 
-class Wire:
+class Wire(Stream):
+    frame_ms = _FRAME_MS
+
     # step(event): gives the device an event and carries out what follows. `store` is set before the first turn: the
     # last result is kept there.
     def __init__(self, device, port, crc16, step, boot, now):
+        super().__init__(port, SERIAL)
         self.device = device
-        self.port = port
         self.crc16 = crc16
         self.step = step
         self.boot = boot
         self.store = None
         self.now = now
-        self.buffer = b""
-        self.last = 0
-        self.began = 0
-        self.out = b""
         self.quiet_at = 0  # until then the last answer may still be on the line
-        self.frames = 0
-        self.stood = False  # bytes came while the device couldn't be stepped
         self.status = _IDLE
         self.work = None  # a calculation
         self.ok = None  # how it ended, until its report is kept
@@ -64,40 +60,18 @@ class Wire:
         self.finished = None  # when the last one of this run did
         self.result = None
         self.status_query = self._frame(_STATUS, b"")
-        port.configure(*SERIAL)
-
-    # The result's write may not fall into a frame: a flash erase would lose its bytes. Noise that never ends doesn't
-    # hold the device up.
-    def receiving(self, now):
-        return bool(self.buffer) and now - self.began <= _FRAME_MS
 
     def mode(self):
         return "polling"
 
     def next(self):
         if self.work is None:
-            return self.now + _PATIENCE_MS
+            return self.now + _AT_REST_MS
         return self.now if self.ok is None else self.now + _WRITE_EVERY_MS
-
-    # How long its port may be left alone, in ms: not at all where a frame waits, and no longer than a frame may pause.
-    def patience(self, now):
-        if self.stood:
-            return 0
-        return max(0, self.last + _GAP_MS + 1 - now) if self.buffer else _PATIENCE_MS
 
     def poll(self, now):
         self.now = now
-        if self._read(now) or self.stood:
-            self.stood = False
-            while self._take():
-                pass
-        else:
-            self._drop_started(now)
-
-    # What came is noise, once the line is silent after it.
-    def _drop_started(self, now):
-        if self.buffer and now - self.last > _GAP_MS:
-            self.buffer = b""
+        super().poll(now)
 
     # In the middle of a commit: a status moves nothing, all else waits.
     def stand(self, now):
@@ -107,31 +81,16 @@ class Wire:
             self.frames += 1
             self._status()
 
-    # Bytes that wait may have come long ago, while the device was storing: the line is silent when it is found silent.
-    def _read(self, now):
-        self._flush()
-        data = self.port.read()
-        if data:
-            self.last = now
-            if not self.buffer:
-                self.began = now
-            self.buffer += data
-        return data
-
     # Time alone: one piece of a calculation.
     def tick(self, now):
         self.now = now
-        if self.buffer and not self.stood:
-            self.stood = bool(self._read(now))
-            if not self.stood:
-                self._drop_started(now)
+        self._look(now)
         if self.work:
             self._calculate(now)
 
     # -- frames ----------------------------------------------------------
 
-    # One frame, or one byte of noise, off the buffer. False: wait for more.
-    def _take(self):
+    def _take(self, now):
         b = self.buffer
         if len(b) < 2 and (not b or b[0] in _LENGTHS):
             return False
@@ -163,13 +122,6 @@ class Wire:
         self.out += frame
         self.quiet_at = self.now + len(frame) * 11 // 10 + 1
         self._flush()
-
-    # A write may come back short: the rest waits for its turn.
-    def _flush(self):
-        if self.out:
-            self.out = self.out[self.port.write(self.out) :]
-            if len(self.out) > 512:
-                self.out = b""  # nobody reads: a line without a cable
 
     # -- commands --------------------------------------------------------
 

@@ -1,14 +1,13 @@
 # ID-003, device side: FC LEN CMD [data] CRC, 9600 8E1. Commands and statuses
 # share byte values; direction tells them apart.
 from micropython import const
+from wire.stream import Stream
 
 SERIAL = (9600, 8, "E", 1)
 
 _SYNC = const(0xFC)
 _LEN_MIN = const(5)
 _LEN_MAX = const(128)  # nothing in ID-003 is longer: such a length is damage
-_PATIENCE_MS = const(1000)
-_GAP_MS = const(50)  # longer silence inside a frame: what came is noise
 _FRAME_MS = const(200)  # the longest frame takes 147 ms
 _SILENT_MS = const(5000)  # T of a communication error, both modes
 _ENQ_EVERY_MS = const(200)
@@ -77,19 +76,16 @@ SETTINGS = (
 _DATA_MAX = b"\x02\x02\x01\x01\x01\x02\x02\x01"
 
 
-class Wire:
+class Wire(Stream):
+    frame_ms = _FRAME_MS
+
     # step(event): gives the device an event and carries out what follows.
     def __init__(self, device, port, crc16, step, boot, now):
+        super().__init__(port, SERIAL)
         self.device = device
-        self.port = port
         self.crc16 = crc16
         self.step = step
         self.boot = boot
-        self.buffer = b""
-        self.last = 0
-        self.began = 0
-        self.out = b""
-        self.frames = 0
         self.silent_at = now + _SILENT_MS
         self.enq_at = None
         self.announced = None
@@ -97,13 +93,6 @@ class Wire:
         self.standing = None  # the last status told, where it may be told again
         self.poll_frame = self._frame(_STATUS, b"")
         self.answering = False
-        self.stood = False  # bytes came while the device couldn't be stepped
-        port.configure(*SERIAL)
-
-    # A commit may not fall into a frame: a flash erase would lose its bytes.
-    # Noise that never ends doesn't hold the device up.
-    def receiving(self, now):
-        return bool(self.buffer) and now - self.began <= _FRAME_MS
 
     def interrupt_mode(self):
         return self.device.settings.values.get("mode", b"\0")[0] & 1 == 1
@@ -113,25 +102,6 @@ class Wire:
 
     def next(self):
         return self.silent_at if self.enq_at is None else min(self.silent_at, self.enq_at)
-
-    # How long its port may be left alone, in ms: not at all where a frame waits, and no longer than a frame may pause.
-    def patience(self, now):
-        if self.stood:
-            return 0
-        return max(0, self.last + _GAP_MS + 1 - now) if self.buffer else _PATIENCE_MS
-
-    def poll(self, now):
-        if self._read(now) or self.stood:
-            self.stood = False
-            while self._take(now):
-                pass
-        else:
-            self._drop_started(now)
-
-    # What came is noise, once the line is silent after it.
-    def _drop_started(self, now):
-        if self.buffer and now - self.last > _GAP_MS:
-            self.buffer = b""
 
     # In the middle of a commit the device can't be stepped. A poll is answered with what the last one was, if that may
     # be said twice: vend valid said again after its ACK would be a second note to a simple host.
@@ -144,24 +114,9 @@ class Wire:
             self.silent_at = now + _SILENT_MS
             self._send(*self.standing)
 
-    # Whether there is anything new. Bytes that wait may have come long ago, while the device was storing: the line is
-    # silent when it is found silent.
-    def _read(self, now):
-        self._flush()
-        data = self.port.read()
-        if data:
-            self.last = now
-            if not self.buffer:
-                self.began = now
-            self.buffer += data
-        return data
-
     # Time alone: silence of the host, and news announced in interrupt mode.
     def tick(self, now):
-        if self.buffer and not self.stood:
-            self.stood = bool(self._read(now))
-            if not self.stood:
-                self._drop_started(now)
+        self._look(now)
         self._announce(now)
         if now >= self.silent_at:
             self.silent_at = now + _SILENT_MS
@@ -187,7 +142,6 @@ class Wire:
             self._send(_ENQ, b"")
             self.enq_at = now + _ENQ_EVERY_MS
 
-    # One frame, or one byte of noise, off the buffer. False: wait for more.
     def _take(self, now):
         b = self.buffer
         if b and b[0] != _SYNC or len(b) > 1 and not _LEN_MIN <= b[1] <= _LEN_MAX:
@@ -286,10 +240,3 @@ class Wire:
         frame = bytes((_SYNC, len(data) + _LEN_MIN, command)) + data
         crc = self.crc16(frame)
         return frame + bytes((crc & 255, crc >> 8))
-
-    # A write may come back short: the rest waits for its turn.
-    def _flush(self):
-        if self.out:
-            self.out = self.out[self.port.write(self.out) :]
-            if len(self.out) > 512:
-                self.out = b""  # nobody reads: a line without a cable
