@@ -7,6 +7,8 @@ from micropython import const
 
 _LINE_MAX = const(240)
 _SEND_MS = const(500)
+# Bytes of one frame follow each other: after this silence a started frame is noise.
+_FRAME_GAP_MS = const(50)
 
 
 def send(port, data):
@@ -87,10 +89,29 @@ def _pack(reply):
     return text + b"\t%04x\n" % crc16(text)
 
 
+# The wire's bytes, gathered for the protocol's responder: take(bytes) gives what is left of them, None to wait for
+# more.
+class WireStream:
+    def __init__(self, take):
+        self._take = take
+        self._buffer = b""
+        self._last = utime.ticks_ms()
+
+    def receive(self, data):
+        now = utime.ticks_ms()
+        if utime.ticks_diff(now, self._last) > _FRAME_GAP_MS:
+            self._buffer = b""
+        self._last = now
+        left = self._buffer + data
+        while left is not None:
+            self._buffer = left
+            left = self._take(left)
+
+
 def run(boot, condition, why, clearing=None):
     boot.wire.configure(*responder_wire.SERIAL)
     link = LinkResponder(boot, condition, why, clearing)
-    wire = responder_wire.WireResponder(boot, why, lambda data: send(boot.wire, data))
+    wire = WireStream(responder_wire.WireResponder(boot, why, lambda data: send(boot.wire, data)).take)
     ports = (boot.link, boot.wire, boot.control)
     while True:
         boot.port.feed()

@@ -1,13 +1,10 @@
 # The responder's answers on GAT: status error, the reason as the last result, and no calculation.
-import utime
 from crc import crc16
 from micropython import const
 
 NAME = "gat"
 SERIAL = (9600, 8, "N", 1)
 
-# Bytes of one frame follow each other: after this silence a started frame is noise.
-_FRAME_GAP_MS = const(50)
 _FRAME_MIN = const(4)
 _START = const(4)
 _START_MIN = const(5)
@@ -31,33 +28,19 @@ class WireResponder:
     def __init__(self, boot, why, send):
         self._send = send
         self._report = ("OUT OF SERVICE: %s\r\n" % why).encode()
-        self._buffer = b""
-        self._last = utime.ticks_ms()
 
-    def receive(self, data):
-        now = utime.ticks_ms()
-        if utime.ticks_diff(now, self._last) > _FRAME_GAP_MS:
-            self._buffer = b""
-        self._last = now
-        self._buffer += data
-        while self._take():
-            pass
-
-    # Takes one frame or one stray byte off the buffer; False when it must wait for more.
-    def _take(self):
-        b = self._buffer
+    # What is left of the bytes without one frame or one stray byte; None when it must wait for more.
+    def take(self, b):
         if b and not _could_begin(b):
-            self._buffer = b[1:]
-            return True
+            return b[1:]
         if len(b) < _FRAME_MIN or len(b) < b[1]:
-            return False
+            return None
         frame, crc = b[: b[1] - 2], b[b[1] - 2 : b[1]]
-        good = crc == _check(frame)
-        self._buffer = b[b[1] if good else 1 :]
-        if good:
-            frame = self._answer(frame)
-            self._send(frame + _check(frame))
-        return True
+        if crc != _check(frame):
+            return b[1:]
+        answer = self._answer(frame)
+        self._send(answer + _check(answer))
+        return b[b[1] :]
 
     def _answer(self, frame):
         if frame[0] == 1:

@@ -1,5 +1,4 @@
 # The responder's answers on ID-003: failure to every poll, the version, and nothing else.
-import utime
 from crc import crc16
 from micropython import const
 
@@ -9,8 +8,6 @@ SERIAL = (9600, 8, "E", 1)
 _POLL = const(0x11)
 _VERSION = const(0x88)
 _FRAME_MIN = const(5)
-# Bytes of one frame follow each other: after this silence a started frame is noise.
-_FRAME_GAP_MS = const(50)
 # Failure 49 with ROM code B0; 4B invalid command.
 _FAILURE = b"\x49\xb0"
 _INVALID = b"\x4b"
@@ -24,33 +21,18 @@ class WireResponder:
     def __init__(self, boot, why, send):
         self._send = send
         self._version = b"\x88" + (_VERSION_TEXT % (boot.image_crc or 0)).encode()
-        self._buffer = b""
-        self._last = utime.ticks_ms()
 
-    def receive(self, data):
-        now = utime.ticks_ms()
-        if utime.ticks_diff(now, self._last) > _FRAME_GAP_MS:
-            self._buffer = b""
-        self._last = now
-        self._buffer += data
-        while self._take():
-            pass
-
-    # Takes one frame or one stray byte off the buffer; False when it must wait for more.
-    def _take(self):
-        b = self._buffer
+    # What is left of the bytes without one frame or one stray byte; None when it must wait for more.
+    def take(self, b):
         if b and b[0] != 0xFC or len(b) > 1 and b[1] < _FRAME_MIN:
-            self._buffer = b[1:]
-            return True
+            return b[1:]
         if len(b) < _FRAME_MIN or len(b) < b[1]:
-            return False
+            return None
         frame = b[: b[1]]
         if crc16(frame):
-            self._buffer = b[1:]
-            return True
-        self._buffer = b[b[1] :]
+            return b[1:]
         self._answer(frame[2])
-        return True
+        return b[b[1] :]
 
     def _answer(self, command):
         body = _INVALID
