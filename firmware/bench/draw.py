@@ -67,7 +67,7 @@ spoil:
         self.machine.clock.set_calendar(second)
         self.machine.device.seed(self.machine.now)
 
-    # Which outcome each of the words leads to, by the generator's own rescaling: 255 where a word is rejected.
+    # Which outcome each of the words leads to, by the generator's own rescaling: None where a word is rejected.
     def _rescale(self, request):
         generator, n = self.machine.device.generator, request["n"]
         width = 2 if n > 256 else 1

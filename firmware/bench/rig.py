@@ -5,7 +5,7 @@ from hal.clock import Clock
 from link.args import Operations
 from link.frame import Refused
 from link.late import load
-from link.ops import Late
+from link.ops import Late, late
 
 _CAPABILITIES = ["bench", "plant", "advance", "calendar", "store_fault", "still_clock"]
 _ADVANCE_MAX = 10000
@@ -47,8 +47,7 @@ def clock(running, world):
 
 def ops(machine):
     rare = Late(machine, "bench.rare", "calendar store_fault store restart start_over repl damage crash entropy")
-    own = machine.sensors.plant.LATE
-    return (Stimuli(machine), Rig(machine), rare) + ((Late(machine, own[0], own[1]),) if own else ())
+    return (Stimuli(machine), Rig(machine), rare) + late(machine, machine.sensors.plant.LATE)
 
 
 # What a person does; the plant says what there is to do.

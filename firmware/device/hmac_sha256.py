@@ -1,4 +1,4 @@
-# HMAC with SHA-256 (FIPS 198-1).
+# HMAC (FIPS 198-1), by SHA-256 where no other hash is named.
 import hashlib
 
 _BLOCK = 64
@@ -8,9 +8,9 @@ _OUTER = int.from_bytes(b"\x5c" * _BLOCK, "big")
 
 
 # What a key needs once, however many messages follow. A hash can't be copied here, so it isn't the state behind them.
-def pads(key):
+def pads(key, new=hashlib.sha256):
     if len(key) > _BLOCK:
-        key = hashlib.sha256(key).digest()
+        key = new(key).digest()
     n = int.from_bytes(key + bytes(_BLOCK - len(key)), "big")
     return (n ^ _INNER).to_bytes(_BLOCK, "big"), (n ^ _OUTER).to_bytes(_BLOCK, "big")
 

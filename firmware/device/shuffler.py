@@ -208,7 +208,7 @@ class Shuffler(CardPath, base.Device):
         except DeadSource as e:
             return self._raise("entropy_failed", e.args[0], now)
         self.record["flight"] = "shuffling"
-        self.record["meters"]["games"] += 1
+        self.meters.add("games", 1)
         self._commit()
         self.feed_next(now)
 
@@ -226,7 +226,7 @@ class Shuffler(CardPath, base.Device):
     def _complete(self, now):
         self._stop(now)
         self.record["flight"] = "ready"
-        self.record["meters"]["cards_in"] += self.count.total
+        self.meters.add("cards_in", self.count.total)
         self._commit()
 
     def _begin_recycling(self, now):

@@ -125,7 +125,7 @@ class CardPath:
     # The n-th slot that is free (0) or occupied (1).
     def _nth(self, kind, n):
         for slot in range(_SLOTS):
-            if (1 if self.occupied[slot] else 0) == kind:
+            if bool(self.occupied[slot]) == kind:
                 if n == 0:
                     return slot
                 n -= 1
@@ -165,11 +165,12 @@ class CardPath:
 
     def _at_reach(self, now, reading):
         if self.levels.get("aligned"):
-            self._motor("eject" if self.moving_out else "insert", 1)
-            if not self.moving_out:
-                self._wait("insert", now, _MOVE_MS)
-            else:
+            if self.moving_out:
+                self._motor("eject", 1)
                 self._wait("eject", now, _EMPTY_MS if self.state == "unloading" else _MOVE_MS)
+            else:
+                self._motor("insert", 1)
+                self._wait("insert", now, _MOVE_MS)
 
     # -- out -------------------------------------------------------------------
 

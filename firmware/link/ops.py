@@ -8,11 +8,15 @@ from link.frame import page
 from link.late import load
 
 
-# own: module and names of the operations that only this product has, or nothing.
 def ops(machine, own):
     audit = Late(machine, "link.audit", "table files digest crc authenticate authenticity")
     service = Late(machine, "link.service", "challenge commission service clear_memory attempt_meters")
-    return (Ops(machine), audit, service) + ((Late(machine, own[0], own[1]),) if own else ())
+    return (Ops(machine), audit, service) + late(machine, own)
+
+
+# own: module and names of the operations that only this product has, or nothing.
+def late(machine, own):
+    return (Late(machine, own[0], own[1]),) if own else ()
 
 
 class Ops(Operations):

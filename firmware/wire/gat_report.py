@@ -3,6 +3,7 @@ import hashlib
 from binascii import b2a_base64, hexlify, unhexlify
 
 import product
+from device.hmac_sha256 import pads
 from micropython import const
 from wire.gat_result import Pages
 
@@ -14,7 +15,6 @@ _CHUNK = const(512)
 # Without a remainder of base64.
 _CONTENT_CHUNK = const(384)
 _CONTENT_MAX = const(8192)
-_BLOCK = const(64)
 # The report of all components, as terminals ask for it, and their word for a missing seed.
 _ALL = "AuthenticationResponse.xml"
 _NO_SEED = "(none)"
@@ -31,17 +31,9 @@ _new = getattr(hashlib, _name)
 # By the hash `new`; with a key its HMAC (RFC 2104).
 class Digest:
     def __init__(self, new, key):
-        self._outer = None
-        self._hash = new()
-        if key:
-            if len(key) > _BLOCK:
-                self._hash.update(key)
-                key = self._hash.digest()
-                self._hash = new()
-            key = key + bytes(_BLOCK - len(key))
-            self._hash.update(bytes([b ^ 0x36 for b in key]))
-            self._outer = new()
-            self._outer.update(bytes([b ^ 0x5C for b in key]))
+        inner, outer = pads(key, new) if key else (b"", b"")
+        self._hash = new(inner)
+        self._outer = outer and new(outer)
         self.update = self._hash.update
 
     def hex(self):
