@@ -11,15 +11,15 @@ from typing import Any
 
 from pitbench.deadline import Deadline
 from pitbench.items import Item
-from pitbench.link import whole_log
 from pitbench.protocols.id003 import ERRORS, POWER_UPS, Command, Decoder, Frame, Reply, Status, encode, status_text
 from pitbench.targets import Board
+
+from pitbench_hil.board_bench import BoardBench, Unreached
 
 ANSWER_S = 2.0
 # What was sent before the link's last reply is here by then.
 NEWS_S = 0.01
 POLL_MS = 200
-ADVANCE_MAX_MS = 10_000
 ENABLE_ALL = (
     (Command.SET_ENABLE, b"\0\0"),
     (Command.SET_SECURITY, b"\0\0"),
@@ -32,11 +32,7 @@ ENABLE_ALL = (
 )
 
 
-class Unreached(AssertionError):
-    """The device did not reach a state in time."""
-
-
-class AcceptorBench:
+class AcceptorBench(BoardBench):
     """Host and bench for one board.
 
     Args:
@@ -44,8 +40,7 @@ class AcceptorBench:
     """
 
     def __init__(self, board: Board) -> None:
-        self.board = board
-        self.link = board.link
+        super().__init__(board)
         self.ms = 0
         self.seen: list[Frame] = []
         self.enqs = 0
@@ -54,17 +49,9 @@ class AcceptorBench:
 
     # -- link --------------------------------------------------------------------------------
 
-    def do(self, op: str, **args: Any) -> dict[str, Any]:
-        """Ask the board over the link. Raises LinkError, LinkTimeout, BoardRebooted."""
-        return self.link.do(op, **args)
-
     def state(self) -> dict[str, Any]:
         """What `status` on the link says."""
         return self.do("status")
-
-    def truth(self) -> dict[str, Any]:
-        """The plant's own count of things."""
-        return self.do("plant")
 
     def stacked_cents(self) -> int:
         """Worth of what the plant has past the lever, in cents."""
@@ -74,23 +61,12 @@ class AcceptorBench:
         """The device's meters."""
         return self.do("meters")
 
-    def log(self) -> list[list[Any]]:
-        """Every entry that the log still holds: [number, boot, ms, calendar, what, detail, chain]."""
-        return whole_log(self.link)
-
-    def logged(self) -> list[str]:
-        """The names of all log entries, in order."""
-        return [entry[4] for entry in self.log()]
-
     # -- time --------------------------------------------------------------------------------
 
     def advance(self, ms: int = POLL_MS) -> None:
         """Let device time pass, event by event."""
         self.ms += ms
-        while ms > 0:
-            step = min(ms, ADVANCE_MAX_MS)
-            self.do("advance", ms=step)
-            ms -= step
+        super().advance(ms)
 
     # -- wire --------------------------------------------------------------------------------
 
@@ -227,14 +203,10 @@ class AcceptorBench:
 
     # -- power --------------------------------------------------------------------------------
 
-    def cut(self) -> None:
-        """Take the power away."""
-        self.board.cut()
-
     def power_on(self) -> dict[str, Any]:
         """Give it back; returns the new identity."""
         self.forget()
-        return self.board.power_on()
+        return super().power_on()
 
     def reconnect(self) -> dict[str, Any]:
         """After a restart that the board was told to make; returns the new identity."""

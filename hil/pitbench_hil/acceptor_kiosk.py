@@ -29,8 +29,9 @@ from pitbench.kiosk.voucher import Authorised, Refused, VoucherBook, VoucherKind
 from pitbench.protocols.id003 import Command, Decoder, Frame, Reply, Status, encode, status_text
 from pitbench.protocols.id003_host import HostSettings
 
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_line import Lane
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.power_watch import PowerGone, watch_power
 
 # Hosts poll every 100 to 200 ms; a sweep over all frames of an insertion costs their number squared.

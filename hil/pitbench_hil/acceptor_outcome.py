@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pitbench.items import Item
 from pitbench.protocols.id003 import Command, Frame, Status
 
-from pitbench_hil.acceptor import POLL_MS, AcceptorBench, Unreached
+from pitbench_hil.acceptor import POLL_MS, AcceptorBench
+from pitbench_hil.board_bench import Unreached
 
 # From the mouth to the box, or out again after the whole way in.
 INSERTION_MS = 4000

@@ -13,8 +13,9 @@ from pitbench import items
 from pitbench.deadline import Deadline
 from pitbench.protocols.id003 import Command, Status
 
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_pins import PinBench
+from pitbench_hil.board_bench import Unreached
 
 # Nothing but a self-test looks at the scan head's reference patch.
 UNWATCHED = "scanner"

@@ -9,7 +9,8 @@ from pitbench import items
 from pitbench.link import LinkError
 from pitbench.protocols.id003 import ERRORS, POWER_UPS, Command, Frame, Status
 
-from pitbench_hil.acceptor import ENABLE_ALL, POLL_MS, AcceptorBench, Unreached
+from pitbench_hil.acceptor import ENABLE_ALL, POLL_MS, AcceptorBench
+from pitbench_hil.board_bench import Unreached
 
 # What is pushed in while an error stands; the plant's counts tell it from the item that was under way.
 NEXT = items.genuine(5)

@@ -29,6 +29,15 @@ def challenge(do: Do) -> str:
         raise
 
 
+def refusal(do: Do, op: str, **args: Any) -> str:
+    """The error code of a request, "" when it was obeyed."""
+    try:
+        do(op, **args)
+    except LinkError as error:
+        return error.code
+    return ""
+
+
 class Officer:
     """Somebody with a role and its secret.
 

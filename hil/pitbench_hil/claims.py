@@ -3,58 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
-from pitbench.link import LinkClient, LinkError
-from pitbench.targets import Board
+from pitbench.link import LinkError
 
+from pitbench_hil.board_bench import BoardBench
 from pitbench_hil.check import Check
 
 SET_TO = 1_700_000_000
 
 
-class AnyBench(Protocol):
-    """What the bench of every device can do."""
-
-    @property
-    def board(self) -> Board:
-        """The board itself, with what stands around it."""
-
-    @property
-    def link(self) -> LinkClient:
-        """Client of the board's link."""
-
-    def do(self, op: str, **args: Any) -> dict[str, Any]:
-        """Ask the board over the link."""
-
-    def advance(self, ms: int) -> None:
-        """Let device time pass."""
-
-
-Bench = TypeVar("Bench", bound=AnyBench)
+Bench = TypeVar("Bench", bound=BoardBench)
 Trial = Callable[[Bench], bool]
 
 
-def says_bench(bench: AnyBench) -> bool:
+def says_bench(bench: BoardBench) -> bool:
     """It calls itself a bench image."""
     return bool(bench.link.identity["image"] == "bench")
 
 
-def clock_works(bench: AnyBench) -> bool:
+def clock_works(bench: BoardBench) -> bool:
     """Time that is let pass is past."""
     before = bench.do("status")["now"]
     bench.advance(1234)
     return bool(bench.do("status")["now"] - before >= 1234)
 
 
-def calendar_works(bench: AnyBench) -> bool:
+def calendar_works(bench: BoardBench) -> bool:
     """A calendar that was set runs on from there."""
     bench.do("calendar", set=SET_TO)
     return bool(0 <= bench.do("status")["calendar"] - SET_TO < 60)
 
 
-def still_clock_works(bench: AnyBench) -> bool:
-    """A clock that stands from the start moves by `advance` alone."""
+def still_clock_works(bench: BoardBench) -> bool:
+    """A clock that stands from the start moves by `advance` alone; idle again afterwards."""
     rig = bench.board.rig
     rig.clock_at_start(0, SET_TO)
     _restarted(bench)
@@ -62,12 +44,13 @@ def still_clock_works(bench: AnyBench) -> bool:
     moves = clock_works(bench)
     rig.clock_at_start(None)
     _restarted(bench)
+    bench.start()
     return stood and moves
 
 
-def _restarted(bench: AnyBench) -> None:
-    bench.board.cut()
-    bench.board.power_on()
+def _restarted(bench: BoardBench) -> None:
+    bench.cut()
+    bench.power_on()
 
 
 def kept(bench: Bench, trial: Trial[Bench] | None) -> bool:

@@ -10,7 +10,8 @@ from pitbench.link import LinkTimeout
 from pitbench.targets import Board
 from pitbench.transport import Transport, TransportGone
 
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
+from pitbench_hil.board_bench import Unreached
 
 # How often a silent port is asked whether its board has power, in seconds of real time.
 LOOK_S = 0.003

@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.run import Run
 
 # Beyond this uncertainty a sample says more about the PC than about the device.

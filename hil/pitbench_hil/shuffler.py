@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from pitbench.link import whole_log
 from pitbench.proof import asked, proof
-from pitbench.targets import Board
 
 from pitbench_hil.authority import challenge
+from pitbench_hil.board_bench import BoardBench, Unreached
 
 DECK = bytes(range(52))
 JOKER, UNREADABLE = 52, 53
@@ -23,7 +22,6 @@ FOREIGN_BACK, BOXED = 64, 128
 CARD_MS = 250
 STEP_MS = 250
 START_MS = 3000
-ADVANCE_MAX_MS = 10_000
 # Cards that one line of the link can carry.
 LOADED_AT_ONCE = 90
 # Bytes of orders or words that one line can carry.
@@ -32,51 +30,27 @@ TECHNICIAN = "technician"
 SECRETS = {"attendant": "a0" * 16, "technician": "b1" * 16, "regulator": "c2" * 16}
 
 
-class Unreached(AssertionError):
-    """The device did not reach a state in time."""
-
-
-class ShufflerBench:
+class ShufflerBench(BoardBench):
     """Bench for one board.
 
     Args:
         board: an open target that runs a card shuffler.
     """
 
-    def __init__(self, board: Board) -> None:
-        self.board = board
-        self.link = board.link
-
     # -- link --------------------------------------------------------------------------------
-
-    def do(self, op: str, **args: Any) -> dict[str, Any]:
-        """Ask the board over the link. Raises LinkError, LinkTimeout, BoardRebooted."""
-        return self.link.do(op, **args)
 
     def status(self) -> dict[str, Any]:
         """What `status` on the link says."""
         return self.do("status")
 
-    def truth(self) -> dict[str, Any]:
-        """The plant's own count of cards."""
-        return self.do("plant")
-
     def tray(self) -> bytes:
         """The cards that came out, in order, a byte each."""
         return bytes.fromhex(self.truth()["tray"])
 
-    def log(self) -> list[list[Any]]:
-        """Every entry that the log still holds: [number, boot, ms, calendar, what, detail, chain]."""
-        return whole_log(self.link)
-
-    def logged(self) -> list[str]:
-        """The names of all log entries, in order."""
-        return [entry[4] for entry in self.log()]
-
-    def events(self) -> list[list[Any]]:
-        """What the device told since its start, as far as it remembers: [number, ms, what, detail]."""
+    def events(self, after: int = 0) -> list[list[Any]]:
+        """What the device told since its start, as far as it remembers, behind a number: [number, ms, what, detail]."""
         rows: list[list[Any]] = []
-        while page := self.do("events", after=rows[-1][0] if rows else 0)["events"]:
+        while page := self.do("events", after=rows[-1][0] if rows else after)["events"]:
             rows += page
         return rows
 
@@ -88,10 +62,7 @@ class ShufflerBench:
 
     def advance(self, ms: int = STEP_MS) -> None:
         """Let device time pass, event by event."""
-        while ms > 0:
-            step = min(ms, ADVANCE_MAX_MS)
-            self.do("advance", ms=step)
-            ms -= step
+        super().advance(ms)
 
     def until(self, *states: str, within: int, step: int = STEP_MS) -> dict[str, Any]:
         """Let time pass until the device is in one of the states; returns its status. Raises Unreached."""
@@ -238,14 +209,6 @@ class ShufflerBench:
         return self.prove("configure", role, asked("configure", {"set": settings}), set=settings)["settings"]
 
     # -- power -----------------------------------------------------------------------------------
-
-    def cut(self) -> None:
-        """Take the power away."""
-        self.board.cut()
-
-    def power_on(self) -> dict[str, Any]:
-        """Give it back; returns the new identity."""
-        return self.board.power_on()
 
     def start_over_with(self, how: str, seed: str = "") -> dict[str, Any]:
         """A new board, its entropy source fed by the bench from its first word on; returns the new identity."""

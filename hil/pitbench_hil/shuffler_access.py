@@ -13,6 +13,7 @@ from typing import Any
 
 from pitbench.link import LinkError, whole_files, whole_log, whole_table
 
+from pitbench_hil.authority import refusal
 from pitbench_hil.shuffler import SECRETS, TECHNICIAN, ShufflerBench
 
 ROLES = tuple(SECRETS)
@@ -79,24 +80,10 @@ REQUESTS = (
 )  # fmt: skip
 
 
-def requests_about(about: str) -> list[Request]:
-    """Of files, passwords or settings."""
-    return [request for request in REQUESTS if request.about == about]
-
-
-def refusal(bench: ShufflerBench, op: str, **args: Any) -> str:
-    """The error code of a request, "" when it was obeyed."""
-    try:
-        bench.do(op, **args)
-    except LinkError as error:
-        return error.code
-    return ""
-
-
 def asked_by(bench: ShufflerBench, request: Request, role: str, secret: str | None = None) -> str:
     """The error code of a request proven by a role, with another secret than its own where one is given."""
     proof = bench.proof(role, request.asked, secret or SECRETS.get(role, STRANGERS_OWN))
-    return refusal(bench, request.op, **request.by(role, proof))
+    return refusal(bench.do, request.op, **request.by(role, proof))
 
 
 def settings(bench: ShufflerBench) -> dict[str, Any]:
@@ -109,10 +96,9 @@ def settings(bench: ShufflerBench) -> dict[str, Any]:
 
 def done(bench: ShufflerBench) -> dict[str, Any]:
     """What authorised requests change, read back: settings, roles let in, entries on the log."""
-    entries = [
-        entry[4:6] for entry in bench.log() if entry[4] in ("entry", "service", "meters_attempt", "memory_cleared")
-    ]
-    clerk = [entry[5] for entry in bench.log() if entry[4] == "commissioned" and entry[5] not in ROLES]
+    log = bench.log()
+    entries = [entry[4:6] for entry in log if entry[4] in ("entry", "service", "meters_attempt", "memory_cleared")]
+    clerk = [entry[5] for entry in log if entry[4] == "commissioned" and entry[5] not in ROLES]
     return {"settings": settings(bench), "entries": entries, "let in": clerk}
 
 
@@ -123,17 +109,10 @@ def told_to_anybody(bench: ShufflerBench) -> dict[str, str]:
     receipt = {"who": "W", "seal": "S", "place": "P", "cards": "C"}
     told: dict[str, Any] = {name: bench.do(name) for name in ("status", "heap", "post", "meters", "challenge")}
     told |= {"hello": link.hello(), "log": whole_log(link), "table": whole_table(link), "files": files}
-    told |= {"events": _all_events(bench), "receipt": _answer(bench, "receipt", **receipt)}
+    told |= {"events": bench.events(), "receipt": _answer(bench, "receipt", **receipt)}
     told |= {"digest": [bench.do("digest", path=path) for path, _ in files]}
     told |= {"crc": [bench.do("crc", seed=1, width=width) for width in (16, 32)]}
     return {name: json.dumps(answer) for name, answer in told.items()}
-
-
-def _all_events(bench: ShufflerBench) -> list[list[Any]]:
-    events: list[list[Any]] = []
-    while page := bench.do("events", after=events[-1][0] if events else 0)["events"]:
-        events += page
-    return events
 
 
 def _answer(bench: ShufflerBench, op: str, **args: Any) -> Any:

@@ -6,7 +6,6 @@ nothing; as booted on when it says or does anything else. Silence is counted apa
 
 from __future__ import annotations
 
-import hmac
 import json
 import time
 from collections.abc import Iterable
@@ -17,14 +16,17 @@ from pitbench.deadline import Deadline
 from pitbench.errors import PitbenchError
 from pitbench.image import Image
 from pitbench.link import LinkError, LinkTimeout
+from pitbench.proof import proof
 from pitbench.protocols.gat import GatError, State
 from pitbench.protocols.gat_host import GatHost, GatSettings
 
 from pitbench_hil.altered_board import AlteredBoard
+from pitbench_hil.authority import refusal
+from pitbench_hil.board_bench import ADVANCE_MAX_MS
 from pitbench_hil.check import Check
 from pitbench_hil.forgeries import one_byte_changed
 from pitbench_hil.mutations import Files, Mutation
-from pitbench_hil.shuffler import ADVANCE_MAX_MS, SECRETS, ShufflerBench
+from pitbench_hil.shuffler import SECRETS, ShufflerBench
 
 Request = tuple[str, dict[str, Any]]
 BUTTONS = ("start", "deal", "hand", "unload", "clear")
@@ -255,28 +257,21 @@ class Altered(AlteredBoard):
         """A new challenge."""
         return str(self.bench.do("challenge")["nonce"])
 
-    def clears(self, role: str = "technician", secret: str = "", nonce: str = "", asked: str = "clear_tilt") -> str:
+    def clears(
+        self, role: str = "technician", secret: str = "", nonce: str | None = None, asked: str = "clear_tilt"
+    ) -> str:
         """Clear the tilt with a role's proof; "" if it was obeyed, else the refusal's code.
 
         Args:
-            secret: another than the role's own; nonce: another than that of a new challenge; asked: what the proof
-                is for.
+            secret: another than the role's own; nonce: another than that of a new challenge, "" for none; asked: what
+                the proof is for.
         """
         key = bytes.fromhex(secret or SECRETS[role])
-        return self.refusal(role, tag(key, f"{nonce or self.nonce()}|{role}|{asked}"))
+        return self.refusal(role, proof(key, self.nonce() if nonce is None else nonce, role, asked))
 
     def refusal(self, role: str, proof: str) -> str:
         """The code with which clearing is refused, "" if it was obeyed."""
-        try:
-            self.bench.do("clear_tilt", role=role, proof=proof)
-        except LinkError as error:
-            return error.code
-        return ""
-
-
-def tag(key: bytes, text: str) -> str:
-    """A proof, in hex."""
-    return hmac.new(key, text.encode(), "sha256").hexdigest()
+        return refusal(self.bench.do, "clear_tilt", role=role, proof=proof)
 
 
 def find_all(check: Check, altered: Altered, mutations: Iterable[Mutation]) -> Count:

@@ -12,7 +12,8 @@ from typing import Any
 from pitbench.errors import BeyondRig
 from pitbench.targets import Board
 
-from pitbench_hil.shuffler import DECK, STEP_MS, ShufflerBench, Unreached
+from pitbench_hil.board_bench import Unreached
+from pitbench_hil.shuffler import DECK, STEP_MS, ShufflerBench
 
 # Enough for a first, a middle and a last card.
 FEW = DECK[:5]
@@ -257,15 +258,7 @@ def attend(bench: ShufflerBench, parts: tuple[str, ...] = ()) -> None:
 # -- what the device tells ------------------------------------------------------------------------
 
 
-def events(bench: ShufflerBench, after: int = 0) -> list[list[Any]]:
-    """Events behind a number: [number, ms, what, detail]."""
-    found: list[list[Any]] = []
-    while page := bench.do("events", after=found[-1][0] if found else after)["events"]:
-        found += page
-    return found
-
-
 def last_event(bench: ShufflerBench) -> int:
     """Number of the last event."""
-    told = events(bench)
+    told = bench.events()
     return int(told[-1][0]) if told else 0

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from pitbench import items
-from pitbench.link import LinkError
 from pitbench.protocols.id003 import Command, Status, encode
 from pitbench_hil import record_file
 from pitbench_hil.acceptor import AcceptorBench
+from pitbench_hil.authority import refusal
 from pitbench_hil.check import Check
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.power_watch import interrupted
@@ -163,16 +162,8 @@ def test_no_request_alters_a_meter(bench: AcceptorBench, check: Check) -> None:
             bench.exchange(command, b"\x00\x01")
     check.stimulus("requests on the link that would edit a meter", names=list(LINK_NAMES))
     for name in (*LINK_NAMES, "meters", "clear_memory", "attempt_meters", "commission"):
-        refused(bench, name, bill_in_value=0, value=0, role="regulator", proof="00", secret="0")
+        refusal(bench.do, name, bill_in_value=0, value=0, role="regulator", proof="00", secret="0")
     check.measure("changed_meters", changed(before, bench.meters()))
-
-
-def refused(bench: AcceptorBench, op: str, **args: Any) -> bool:
-    try:
-        bench.do(op, **args)
-    except LinkError:
-        return True
-    return False
 
 
 @pytest.mark.parametrize("how", ["power", "watchdog", "host"])

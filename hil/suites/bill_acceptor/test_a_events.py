@@ -8,7 +8,8 @@ import pytest
 from pitbench import items
 from pitbench.protocols.id003 import ERRORS, POWER_UPS, Command, Frame, Reply, Status, status_text
 from pitbench_hil import acceptor_drives as drives
-from pitbench_hil.acceptor import ENABLE_ALL, POLL_MS, AcceptorBench, Unreached
+from pitbench_hil.acceptor import ENABLE_ALL, POLL_MS, AcceptorBench
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.charts.bill_acceptor import Chart
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule

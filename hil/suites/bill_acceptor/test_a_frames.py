@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pitbench import items
 from pitbench.deadline import Deadline
 from pitbench.protocols.id003 import SYNC, Command, Frame, Reply, Status, encode
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.crc_errors import half_right, with_crc
 from pitbench_hil.marks import images, rule

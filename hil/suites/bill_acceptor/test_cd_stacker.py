@@ -6,8 +6,9 @@ import pytest
 from pitbench import items
 from pitbench.protocols.id003 import Command, Frame, Status, parse_currency_table
 from pitbench_hil import acceptor_drives as drives
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_outcome import feed
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 

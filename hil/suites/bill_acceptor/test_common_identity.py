@@ -68,14 +68,6 @@ def store_fault_works(bench: AcceptorBench) -> bool:
     return True
 
 
-def clock_stands(bench: AcceptorBench) -> bool:
-    """The bench's clock stands from a start on; idle again afterwards."""
-    kept = still_clock_works(bench)
-    bench.forget()
-    bench.start()
-    return kept
-
-
 TRIALS: dict[str, Trial] = {
     "escrow": escrow_works,
     "stacker": stacker_works,
@@ -85,7 +77,7 @@ TRIALS: dict[str, Trial] = {
     "bench": says_bench,
     "advance": clock_works,
     "calendar": calendar_works,
-    "still_clock": clock_stands,
+    "still_clock": still_clock_works,
     "store_fault": store_fault_works,
 }
 

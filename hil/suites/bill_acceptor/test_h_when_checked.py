@@ -7,9 +7,10 @@ from pitbench.image import Image
 from pitbench.link import BoardRebooted, LinkError, LinkTimeout
 from pitbench.protocols.id003 import Command, Status
 from pitbench_hil import acceptor_drives
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_altered import Altered
 from pitbench_hil.acceptor_drives import Drive
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, rule
 from pitbench_hil.mutations import one_byte_altered

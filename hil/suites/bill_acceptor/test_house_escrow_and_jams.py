@@ -8,7 +8,8 @@ import pytest
 from pitbench import items
 from pitbench.protocols.id003 import ERRORS, Command, Status
 from pitbench_hil import acceptor_drives as drives
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from pitbench.protocols.id003 import Status
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_errors import BOX_FULL, IN_FLIGHT, PHASES, STANDING, Act, Error, expect_signal, signal_rules
 from pitbench_hil.acceptor_tempter import NEXT, difference, next_stacked, settle, tempt
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from pitbench.protocols.id003 import ERRORS, POWER_UPS, Command, Status
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_errors import FAILED_SELF_TEST, IN_FLIGHT, PHASES, Act
 from pitbench_hil.acceptor_tempter import ACTIONS, NEXT, difference, next_stacked, offer, press, settle, tempt
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from pitbench.protocols.id003 import ERRORS, Command, Status
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_errors import IN_FLIGHT, JAM_IN_ACCEPTOR, JAM_IN_STACKER, Error, stuck_at
 from pitbench_hil.acceptor_tempter import NEXT, difference, next_stacked, settle, tempt
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.record_file import forget_data

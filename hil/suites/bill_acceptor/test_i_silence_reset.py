@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from pitbench.protocols.id003 import Command, Status
-from pitbench_hil.acceptor import ENABLE_ALL, AcceptorBench, Unreached
+from pitbench_hil.acceptor import ENABLE_ALL, AcceptorBench
 from pitbench_hil.acceptor_errors import IN_FLIGHT, PHASES, SILENCE_MS, Act, silence
 from pitbench_hil.acceptor_tempter import ACTIONS, NEXT, difference, next_stacked, offer, press, settle
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 

@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 
 import pytest
 from pitbench.protocols.id003 import Command
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_errors import (
     IN_FLIGHT,
     JAM_IN_ACCEPTOR,
@@ -17,6 +17,7 @@ from pitbench_hil.acceptor_errors import (
     silence,
 )
 from pitbench_hil.acceptor_tempter import NEXT, difference, next_stacked, oblige, settle, tempt
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 

@@ -6,9 +6,10 @@ test_i_errors.py looks at them too, for each error in each phase of an insertion
 from __future__ import annotations
 
 import pytest
-from pitbench_hil.acceptor import AcceptorBench, Unreached
+from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_errors import EVERY, SILENT_HOST, STANDING, Error, expect_signal, signal_rules
 from pitbench_hil.acceptor_tempter import settle, tempt
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 

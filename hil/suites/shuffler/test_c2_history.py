@@ -7,20 +7,12 @@ from typing import Any
 
 import pytest
 from pitbench.link import LinkError
+from pitbench_hil.authority import refusal
 from pitbench_hil.card_search import orders_told
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, rule
 from pitbench_hil.shuffler import START_MS, ShufflerBench
-from pitbench_hil.shuffler_access import (
-    HISTORY,
-    READERS,
-    ROLES,
-    STRANGER,
-    WRONG,
-    asked_by,
-    refusal,
-    told_to_anybody,
-)
+from pitbench_hil.shuffler_access import HISTORY, READERS, ROLES, STRANGER, WRONG, asked_by, told_to_anybody
 from pitbench_hil.shuffler_moves import dealt, to_ready, until_truth
 
 # A name that stands nowhere by chance for each game, and how it ended.
@@ -237,7 +229,7 @@ def test_nothing_that_takes_no_proof_tells_the_history(bench: ShufflerBench, che
 @rule("NJ-1.28X(c)2/refused/without-proof")
 @images("bench", "release")
 def test_no_other_operation_gives_it(staffed: ShufflerBench, check: Check) -> None:
-    answers = {op: refusal(staffed, op) for op in ("games", "game", "recall", "last_games", "replay", "hands")}
+    answers = {op: refusal(staffed.do, op) for op in ("games", "game", "recall", "last_games", "replay", "hands")}
     for op, answer in answers.items():
         check.expect(op, answer, "unknown_op")
     check.expect("for who may", asked_by(staffed, HISTORY, "regulator"), "")

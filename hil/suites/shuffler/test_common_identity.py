@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from pitbench.image import Image
 from pitbench.link import LinkError
+from pitbench_hil.authority import refusal
 from pitbench_hil.check import Check
 from pitbench_hil.claims import calendar_works, clock_works, expect_kept, says_bench, still_clock_works
 from pitbench_hil.marks import images, needs, rule
 from pitbench_hil.prototype import expect_one_version
 from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, JOKER, UNREADABLE, ShufflerBench
-from pitbench_hil.shuffler_access import refusal
 from pitbench_hil.shuffler_decks import deck
 from pitbench_hil.shuffler_moves import hand_back
 
@@ -67,7 +67,7 @@ def display_works(bench: ShufflerBench) -> bool:
 def access_works(bench: ShufflerBench) -> bool:
     """The history is for who proves a role."""
     bench.commission()
-    return refusal(bench, "history", role="technician", proof="") == "auth" and isinstance(bench.history(), list)
+    return refusal(bench.do, "history", role="technician", proof="") == "auth" and isinstance(bench.history(), list)
 
 
 def receipt_works(bench: ShufflerBench) -> bool:
@@ -94,7 +94,7 @@ def draw_works(bench: ShufflerBench) -> bool:
 def raw_entropy_works(bench: ShufflerBench) -> bool:
     """A source that is stuck at the bench's word gives no challenge."""
     bench.do("entropy", how="stuck")
-    dead = refusal(bench, "challenge")
+    dead = refusal(bench.do, "challenge")
     renewed(bench)
     return dead == "entropy"
 

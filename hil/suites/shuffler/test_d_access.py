@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from pitbench_hil.authority import refusal
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, rule
 from pitbench_hil.shuffler import SECRETS, TECHNICIAN, ShufflerBench
@@ -23,7 +24,6 @@ from pitbench_hil.shuffler_access import (
     Request,
     asked_by,
     done,
-    refusal,
     settings,
 )
 
@@ -62,7 +62,7 @@ def test_refused_to_who_has_not_the_right(staffed: ShufflerBench, check: Check, 
     for how, proof in (("an empty proof", ""), ("zeros", "00" * 32), ("the secret", SECRETS[TECHNICIAN])):
         check.stimulus(f"{request_.name} asked for as technician", proof=how)
         staffed.do("challenge")
-        answers[how] = (refusal(staffed, request_.op, **request_.by(TECHNICIAN, proof)), "auth")
+        answers[how] = (refusal(staffed.do, request_.op, **request_.by(TECHNICIAN, proof)), "auth")
     answers["another secret"] = (asked_by(staffed, request_, TECHNICIAN, WRONG), "auth")
     expect_refused(staffed, check, answers, before)
 
@@ -99,9 +99,9 @@ def test_refused_on_a_board_that_nobody_commissioned(fresh: ShufflerBench, check
 def test_nobody_lets_himself_in(fresh: ShufflerBench, check: Check) -> None:
     fresh.commission(TECHNICIAN)
     tries: dict[str, Callable[[], str]] = {
-        "without a proof": lambda: refusal(fresh, "commission", role="regulator", secret=STRANGERS_OWN),
+        "without a proof": lambda: refusal(fresh.do, "commission", role="regulator", secret=STRANGERS_OWN),
         "by himself": lambda: asked_by(fresh, COMMISSION, CLERK),
-        "over the technician": lambda: refusal(fresh, "commission", role=TECHNICIAN, secret=STRANGERS_OWN),
+        "over the technician": lambda: refusal(fresh.do, "commission", role=TECHNICIAN, secret=STRANGERS_OWN),
     }
     codes = {"without a proof": "auth", "by himself": "auth", "over the technician": "refused"}
     answers = {}
@@ -118,8 +118,8 @@ def test_nobody_lets_himself_in(fresh: ShufflerBench, check: Check) -> None:
 def test_no_other_operation_leads_to_them(staffed: ShufflerBench, check: Check) -> None:
     before = done(staffed)
     check.stimulus("operations that no image should have", count=len(GUESSED))
-    answers = {op: (refusal(staffed, op), "unknown_op") for op in GUESSED}
-    answers |= {f"{op} with a path": (refusal(staffed, op, path="/data/a"), "unknown_op") for op in ("read", "put")}
+    answers = {op: (refusal(staffed.do, op), "unknown_op") for op in GUESSED}
+    answers |= {f"{op} with a path": (refusal(staffed.do, op, path="/data/a"), "unknown_op") for op in ("read", "put")}
     expect_refused(staffed, check, answers, before)
 
 
@@ -128,7 +128,7 @@ def test_no_other_operation_leads_to_them(staffed: ShufflerBench, check: Check) 
 def test_what_the_board_keeps_is_no_file_of_its_image(staffed: ShufflerBench, check: Check) -> None:
     before = done(staffed)
     check.stimulus("digests asked for of what the board keeps, its secrets too")
-    answers = {path: (refusal(staffed, "digest", path=path), "refused") for path in KEPT_FILES}
+    answers = {path: (refusal(staffed.do, "digest", path=path), "refused") for path in KEPT_FILES}
     expect_refused(staffed, check, answers, before)
 
 
@@ -201,7 +201,7 @@ def expect_bent_refused(
     """
     before = done(bench)
     check.stimulus("proof sent", how=how, op=request.op)
-    answer = refusal(bench, request.op, **(request.by(TECHNICIAN, prove()) | changed))
+    answer = refusal(bench.do, request.op, **(request.by(TECHNICIAN, prove()) | changed))
     check.expect("answer", answer, "auth")
     check.expect("read back", done(bench), before)
     check.measure("obeyed", int(not answer))
@@ -212,9 +212,9 @@ def expect_bent_refused(
 @pytest.mark.parametrize("request_", [*BENT, pytest.param(HISTORY, id="history")])
 def test_a_proof_serves_once(staffed: ShufflerBench, check: Check, request_: Request) -> None:
     proof = staffed.proof(TECHNICIAN, request_.asked)
-    check.expect("the request itself", refusal(staffed, request_.op, **request_.by(TECHNICIAN, proof)), "")
+    check.expect("the request itself", refusal(staffed.do, request_.op, **request_.by(TECHNICIAN, proof)), "")
     check.expect(
-        "sent again at once", refusal(staffed, request_.op, **request_.by(TECHNICIAN, proof)), AGAIN[request_.op]
+        "sent again at once", refusal(staffed.do, request_.op, **request_.by(TECHNICIAN, proof)), AGAIN[request_.op]
     )
     if request_ is CONFIGURE:
         staffed.configure(decks=1, hand=5)
@@ -235,7 +235,8 @@ def test_a_proof_that_was_refused_serves_no_more(staffed: ShufflerBench, check: 
 
     def prove() -> str:
         right = staffed.proof(TECHNICIAN, CONFIGURE.asked)
-        check.expect("a wrong one first", refusal(staffed, "configure", **CONFIGURE.by(TECHNICIAN, "00" * 32)), "auth")
+        wrong = CONFIGURE.by(TECHNICIAN, "00" * 32)
+        check.expect("a wrong one first", refusal(staffed.do, "configure", **wrong), "auth")
         return right
 
     expect_bent_refused(staffed, check, CONFIGURE, "the right one, after a wrong one", prove)

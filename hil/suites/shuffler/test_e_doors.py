@@ -15,7 +15,6 @@ from pitbench_hil.shuffler_moves import (
     WAIT_MS,
     afresh,
     dealt,
-    events,
     last_event,
     moved,
     press_all,
@@ -42,7 +41,7 @@ def open_door(bench: ShufflerBench, check: Check, which: str, **where: Any) -> d
     since = bench.do("door", which=which, open=True)["now"]
     truth = bench.truth()
     bench.advance(100)
-    told = events(bench, last)
+    told = bench.events(last)
     behind = [number for number, event in enumerate(told) if event[2] == DOORS[which]]
     ms = told[behind[0]][1] - since if behind else NEVER_MS
     check.measure("detected_after", ms, unit="ms", uncertainty=0.0)  # both by the device's own clock

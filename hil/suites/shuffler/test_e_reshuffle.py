@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
-from pitbench_hil.shuffler import DECK, ShufflerBench, Unreached
+from pitbench_hil.shuffler import DECK, ShufflerBench
 from pitbench_hil.shuffler_moves import DOORS, STATES, afresh, dealt, press_all
 
 RESHUFFLE, RESUME = "HOUSE-abort-and-reshuffle", "HOUSE-authorised-resume"

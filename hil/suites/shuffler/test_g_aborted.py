@@ -7,10 +7,11 @@ from contextlib import suppress
 
 import pytest
 from pitbench.link import LinkError
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.power_watch import until_power_goes
-from pitbench_hil.shuffler import DECK, START_MS, ShufflerBench, Unreached
+from pitbench_hil.shuffler import DECK, START_MS, ShufflerBench
 
 NOT_CALLED, WHOLE = "NJ-1.28G(c)3/not-called-shuffled", "NJ-1.28X(a)/whole-deck"
 # Cards in the rack when a shuffle ends: none, some, all but the last.

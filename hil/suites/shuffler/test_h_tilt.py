@@ -11,7 +11,7 @@ from pitbench_hil.check import Check
 from pitbench_hil.forgeries import one_byte_changed
 from pitbench_hil.marks import images, rule
 from pitbench_hil.shuffler import SECRETS, ShufflerBench
-from pitbench_hil.shuffler_authentic import Altered, tag
+from pitbench_hil.shuffler_authentic import Altered
 
 VICTIM = "/image/device/shuffler.mpy"
 ANOTHER = "/image/hal/store.mpy"
@@ -61,7 +61,7 @@ def tries(tilted: Altered) -> dict[str, Callable[[], str]]:
         return tilted.clears(secret="11" * 16, nonce=nonce) and tilted.clears(nonce=nonce)
 
     return {
-        "no challenge": lambda: tilted.refusal("technician", tag(bytes.fromhex(secret), "|technician|clear_tilt")),
+        "no challenge": lambda: tilted.clears(nonce=""),
         "no proof": lambda: tilted.refusal("technician", ""),
         "no role": lambda: tilted.clears("", secret),
         "a wrong secret": lambda: tilted.clears(secret="11" * 16),

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from pitbench.image import Image
+from pitbench_hil.authority import refusal
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, rule
 from pitbench_hil.shuffler import SECRETS, TECHNICIAN, ShufflerBench
@@ -18,7 +19,6 @@ from pitbench_hil.shuffler_access import (
     STRANGERS_OWN,
     WRONG,
     asked_by,
-    refusal,
     told_to_anybody,
 )
 
@@ -203,14 +203,14 @@ def test_a_short_secret_is_not_taken_and_none_is_replaced(fresh: ShufflerBench, 
     answers = {}
     for length in (1, 2, 4, 8, 15):
         check.stimulus("a short secret set", bytes=length)
-        answers[f"{length} bytes"] = refusal(fresh, "commission", role=TECHNICIAN, secret="ab" * length)
+        answers[f"{length} bytes"] = refusal(fresh.do, "commission", role=TECHNICIAN, secret="ab" * length)
     for text in ("z" * 32, "ab" * 15 + "a", "ab" + " " * 40, "ab " * 15):
-        answers[f"{text!r}"] = refusal(fresh, "commission", role=TECHNICIAN, secret=text)
+        answers[f"{text!r}"] = refusal(fresh.do, "commission", role=TECHNICIAN, secret=text)
     for how, answer in answers.items():
         check.expect(how, answer, "bad_args")
     fresh.commission()
     check.stimulus("another secret set over the first")
-    over = refusal(fresh, "commission", role=TECHNICIAN, secret=WRONG)
+    over = refusal(fresh.do, "commission", role=TECHNICIAN, secret=WRONG)
     check.expect("over the first", over, "refused")
     check.expect("the first one serves", asked_by(fresh, ENTRY, TECHNICIAN), "")
     check.measure("accepted", [*answers.values(), over, asked_by(fresh, ENTRY, TECHNICIAN, WRONG)].count(""))

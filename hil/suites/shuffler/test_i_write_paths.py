@@ -13,6 +13,7 @@ from pitbench.image import Image
 from pitbench.link import DamagedLine, LinkError, decode_line
 from pitbench.protocols import gat
 from pitbench.protocols.gat import Command, encode
+from pitbench_hil.authority import refusal
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, rule
 from pitbench_hil.shuffler import CARD_MS, DECK, SECRETS, ShufflerBench
@@ -75,7 +76,7 @@ def test_link_without_a_role(fresh: ShufflerBench, terminal: Terminal, check: Ch
     known = set(KNOWN)
     for name in (*KNOWN, *NAMES):
         for args in ({"path": path, "data": "00"}, {"path": path}, {"from": path, "to": "/image/x"}):
-            obeyed = attempt(fresh, name, **args)
+            obeyed = not refusal(fresh.do, name, **args)
             check.expect(f"{name} is done", obeyed and name not in known, False)
     check.measure("files_altered", terminal.altered())
 
@@ -98,15 +99,6 @@ def asked(name: str, path: str, args: dict[str, object]) -> str:
     if name == "configure" and "set" in args:
         return f'configure|game="{path}"'
     return name if name == "history" else f"{name}|{path}"
-
-
-def attempt(bench: ShufflerBench, name: str, **args: object) -> bool:
-    """Whether the board did it."""
-    try:
-        bench.do(name, **args)
-    except LinkError:
-        return False
-    return True
 
 
 # -- GAT

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pitbench.image import Image
 from pitbench.protocols import gat
 from pitbench.protocols.gat import Command
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
-from pitbench_hil.shuffler import CARD_MS, DECK, STEP_MS, ShufflerBench, Unreached
+from pitbench_hil.shuffler import CARD_MS, DECK, STEP_MS, ShufflerBench
 from pitbench_hil.shuffler_gat import Terminal, new_seed
 
 # On a board each ends with a write of flash, and that takes time of its own.
