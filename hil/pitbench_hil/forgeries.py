@@ -21,11 +21,11 @@ import crcmod  # type: ignore[import-untyped]
 from pitbench.board_facts import constants
 from pitbench.compiler import compile_one
 from pitbench.image import Image
-from pitbench.manifest import manifest_faults, manifest_text, read_head, sealed
-from pitbench.signature import CRC_FILE, MANIFEST_FILE, SEALS, SIGNATURE_FILE, encoded_path, image_crc
+from pitbench.manifest import manifest_faults, manifest_text, read_head, sealed, signed_files
+from pitbench.signature import CRC_FILE, MANIFEST_FILE, SEALS, SIGNATURE_FILE, encoded_path, image_crc, image_part
 from pitbench.signing import EXPONENT, SigningKey, fingerprint, signing_key
 
-from pitbench_hil.mutations import MAKERS, MARK, Files, Mutation, flipped, image_of
+from pitbench_hil.mutations import MAKERS, MARK, Files, Mutation, flipped
 
 KEY_FILE = "/boot/key.mpy"
 KEY_BYTES = 256
@@ -48,18 +48,12 @@ def forgeries(files: Files, kind: str) -> list[Mutation]:
 def is_forged(files: Files, good: Files, modulus: bytes) -> bool:
     """Whether the PC finds it wrong: by manifest and key, or because another key or another file lies outside."""
     outside = any(path not in good for path in files if not path.startswith("/image/"))
-    return outside or modulus not in files[KEY_FILE] or bool(manifest_faults(image_of(files), modulus))
-
-
-def signed_files(files: Files) -> list[str]:
-    """Paths of what the manifest is about, in byte order."""
-    paths = (path for path in image_of(files) if path not in (MANIFEST_FILE, SIGNATURE_FILE))
-    return sorted(paths, key=encoded_path)
+    return outside or modulus not in files[KEY_FILE] or bool(manifest_faults(image_part(files), modulus))
 
 
 def with_fitting_crc(files: Files) -> dict[str, bytes]:
     """What anybody can do to altered files."""
-    return {**files, CRC_FILE: image_crc(image_of(files)).to_bytes(2, "big")}
+    return {**files, CRC_FILE: image_crc(image_part(files)).to_bytes(2, "big")}
 
 
 def one_byte_changed(files: Files, path: str) -> dict[str, bytes]:
@@ -71,7 +65,7 @@ def one_byte_changed(files: Files, path: str) -> dict[str, bytes]:
 
 def with_crc_kept(files: Files, path: str, data: bytes) -> dict[str, bytes]:
     """The board with this content of a file, of which the last two bytes give way so that the CRC stays as it was."""
-    sound = image_of(files)
+    sound = image_part(files)
     before = {other: sound[other] for other in sound if encoded_path(other) < encoded_path(path)}
     kept = data[:-2]
     head = encoded_path(path) + b"\0" + len(data).to_bytes(4, "little")
@@ -291,9 +285,14 @@ def _block(digest: bytes) -> bytes:
     return b"\0\1" + b"\xff" * (KEY_BYTES - 2 - len(tail)) + tail
 
 
+def _early(digest: bytes) -> bytes:
+    """A block whose digest comes too early, up to there."""
+    return b"\0\1" + b"\xff" * 8 + b"\0" + _DIGEST_INFO + digest
+
+
 def _cube_root(digest: bytes) -> bytes:
     """A number whose cube begins like a block whose digest isn't at its end (Bleichenbacher, 2006)."""
-    start = b"\0\1" + b"\xff" * 8 + b"\0" + _DIGEST_INFO + digest
+    start = _early(digest)
     least = int.from_bytes(start + bytes(KEY_BYTES - len(start)), "big")
     low, high = 0, 1 << KEY_BYTES * 8 // 3 + 1
     while low < high:
@@ -310,17 +309,22 @@ def wrong_digits(files: Files, digits: Iterable[int]) -> Iterator[Mutation]:
     """Manifests, signed, with one hex digit of the last file's digest wrong, the file as it was."""
     line = files[MANIFEST_FILE].splitlines(keepends=True)[-1]
     for digit in digits:
-        wrong = bytes([*line[:digit], ord(b"1" if line[digit : digit + 1] == b"0" else b"0"), *line[digit + 1 :]])
+        wrong = line[:digit] + _others(line[digit : digit + 1]) + line[digit + 1 :]
         yield _resigned(files, line, wrong, f"digit {digit} of a digest wrong")
 
 
 def _digest_tail(files: Files) -> Iterator[Mutation]:
     lines = files[MANIFEST_FILE].splitlines(keepends=True)[6:]
     for line in (lines[0], lines[len(lines) // 2], lines[-1]):
-        other = bytes(ord(b"1" if digit == ord(b"0") else b"0") for digit in line[:64])
+        other = _others(line[:64])
         for right in (8, 16, 32, 63):
             wrong = line[:right] + other[right:] + line[64:]
             yield _resigned(files, line, wrong, f"{right} digits of a digest right, the others wrong")
+
+
+def _others(digits: bytes) -> bytes:
+    """For each hex digit another."""
+    return bytes(ord("1" if digit == ord("0") else "0") for digit in digits)
 
 
 def _resigned(files: Files, line: bytes, wrong: bytes, name: str) -> Mutation:
@@ -333,7 +337,7 @@ def _signature_tail(files: Files) -> Iterator[Mutation]:
     changed = _manifest_over(files, one_byte_changed(files, signed_files(files)[-1]))
     digest = hashlib.sha256(changed[MANIFEST_FILE]).digest()
     right = _block(digest)
-    early = b"\0\1" + b"\xff" * 8 + b"\0" + _DIGEST_INFO + digest
+    early = _early(digest)
     blocks = {
         "last byte wrong": right[:-1] + bytes([right[-1] ^ 1]),
         "first 32 bytes right": right[:32] + bytes(KEY_BYTES - 32),

@@ -15,7 +15,7 @@ import crcmod  # type: ignore[import-untyped]
 import pytest
 from pitbench.image_error import ImageError
 from pitbench.manifest import resealed
-from pitbench.signature import CRC_FILE, SEALS, embedded_crc, image_crc, walk
+from pitbench.signature import CRC_FILE, SEALS, embedded_crc, image_crc, image_part, walk
 from pitbench.signing import signing_key
 from pitbench.virtual.flash import BoardFlash
 
@@ -42,19 +42,14 @@ class Mutation:
 
     def changes_reference(self, files: Files) -> bool:
         """Whether the PC's CRC-16, or the embedded value, isn't that of `files`, and they don't agree."""
-        old, new = image_of(files), image_of(self.files)
+        old, new = image_part(files), image_part(self.files)
         changed = (image_crc(old), embedded_crc(old)) != (image_crc(new), embedded_crc(new))
         return changed and image_crc(new) != embedded_crc(new)
 
 
-def image_of(files: Files) -> dict[str, bytes]:
-    """The files that the signature is about."""
-    return {path: data for path, data in files.items() if path.startswith("/image/")}
-
-
 def measured(files: Files) -> list[str]:
     """Their paths in byte order; the embedded value is left out, and manifest and its signature are."""
-    return sorted(path for path in image_of(files) if path not in SEALS)
+    return sorted(path for path in image_part(files) if path not in SEALS)
 
 
 def mutations(files: Files, kind: str) -> list[Mutation]:
@@ -182,7 +177,7 @@ def _over_image(function: Callable[[bytes, int], int], start: int) -> Check8:
 
     def check(files: Files) -> int:
         value = start
-        for piece in walk(image_of(files), with_seals=False):
+        for piece in walk(image_part(files), with_seals=False):
             value = function(piece, value)
         return value
 
@@ -194,8 +189,8 @@ def _crc8(poly: int, start: int = 0, *, reflected: bool = False) -> Check8:
 
 
 CHECKS_8 = {
-    "low byte of the CRC-16": lambda files: image_crc(image_of(files)) & 255,
-    "high byte of the CRC-16": lambda files: image_crc(image_of(files)) >> 8,
+    "low byte of the CRC-16": lambda files: image_crc(image_part(files)) & 255,
+    "high byte of the CRC-16": lambda files: image_crc(image_part(files)) >> 8,
     "CRC-8 07": _crc8(0x07),
     "CRC-8 31 reflected": _crc8(0x31, reflected=True),
     "CRC-8 9B": _crc8(0x9B, 0xFF),
@@ -232,7 +227,7 @@ def _joined(changes: Iterator[int]) -> int:
 
 
 def _changes_crc_16(files: Files, path: str, bits: tuple[int, ...]) -> bool:
-    return image_crc(image_of({**files, path: flipped(files[path], *bits)})) != image_crc(image_of(files))
+    return image_crc(image_part({**files, path: flipped(files[path], *bits)})) != image_crc(image_part(files))
 
 
 # -- files that the layout doesn't know -----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 from pitbench.image import Image, build_image
 from pitbench.link import LinkError, whole_files
 from pitbench.manifest import manifest_faults
-from pitbench.signature import SEALS, image_digest
+from pitbench.signature import SEALS, image_files
 from pitbench.signing import signing_key
 from pitbench.targets import Board
 
@@ -68,7 +68,7 @@ def expect_board_holds(check: Check, board: Board, image: Image) -> None:
     check.note("digests compared", files=len(here))
     check.measure("different_files", len(different_files(here, there)))
     identity, key = board.link.hello(), signing_key()
-    check.expect("digest of the image", identity["digest"], image_digest(image.image_files))
+    check.expect("digest of the image", identity["digest"], image.digest)
     check.expect("key that signed it", identity["key"], image.key)
     if key.label == image.key:
         # The board says that its image is authentic: the PC asks its own library.
@@ -83,7 +83,7 @@ def expect_kinds_differ_in_the_bench(check: Check, run: Run, board: Board, image
     """
     other_kind = "release" if image.kind == "bench" else "bench"
     given = run.image_dirs.get(other_kind)
-    other = _files(given) if given else build_image(image.device, other_kind, folder).image_files
+    other = image_files(given) if given else build_image(image.device, other_kind, folder).image_files
     bench_files, release = (image.image_files, other) if image.kind == "bench" else (other, image.image_files)
     only_bench = sorted(bench_files.keys() - release.keys())
     check.note("only a bench image has", files=only_bench)
@@ -92,11 +92,6 @@ def expect_kinds_differ_in_the_bench(check: Check, run: Run, board: Board, image
     check.measure("different_files", len(set(shared) - OWN_OF_EACH_KIND))
     check.expect("only a bench image has a bench", [path for path in only_bench if not path.startswith(BENCH)], [])
     check.expect("the board says which it is", board.identity["image"], image.kind)
-
-
-def _files(folder: Path) -> dict[str, bytes]:
-    found = {f"/{path.relative_to(folder).as_posix()}": path for path in folder.rglob("*") if path.is_file()}
-    return {path: place.read_bytes() for path, place in found.items() if path.startswith("/image/")}
 
 
 def expect_no_bench(check: Check, board: Board, image: Image) -> None:

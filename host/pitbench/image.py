@@ -17,7 +17,7 @@ from pitbench.board_facts import board_facts, board_module, board_names, constan
 from pitbench.errors import UnknownName
 from pitbench.image_error import ImageError
 from pitbench.manifest import Head, read_head, sealed
-from pitbench.signature import CRC_FILE, image_crc, image_digest
+from pitbench.signature import CRC_FILE, image_crc, image_digest, image_part
 from pitbench.signing import SigningKey, signing_key
 from pitbench.sources import Tree, product_name
 
@@ -55,7 +55,7 @@ class Image:
     @property
     def image_files(self) -> dict[str, bytes]:
         """The files under /image alone: what CRC, manifest and digest are about."""
-        return {path: data for path, data in self.files.items() if path.startswith("/image/")}
+        return image_part(self.files)
 
     @property
     def head(self) -> Head:
@@ -96,7 +96,7 @@ def build_image(
     names |= {**tree.constants(device), **(product or {})}
     number, key = int(str(names.pop("IMAGE_VERSION", IMAGE_VERSION))), key or signing_key()
     files = _compile(tree, tree.files(device, kind), facts, names, key)
-    image = {path: data for path, data in files.items() if path.startswith("/image/")}
+    image = image_part(files)
     crc = image_crc(image)
     image[CRC_FILE] = crc.to_bytes(2, "big")
     image = sealed(image, Head(device, kind, str(names["REVISION"]), number, key.label), key)
@@ -113,7 +113,7 @@ def load_image(folder: Path, device: str, kind: str) -> Image:
     if not (folder / CRC_FILE[1:]).is_file():
         raise no_image(folder)
     files = board_files(folder)
-    image = {path: data for path, data in files.items() if path.startswith("/image/")}
+    image = image_part(files)
     crc = int.from_bytes(image[CRC_FILE], "big")
     return Image(folder, device, kind, _board_of(files), VERSION, "", crc, image_digest(image), files)
 

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from pitbench.image_error import ImageError
-from pitbench.signature import MANIFEST_FILE, SIGNATURE_FILE, encoded_path
+from pitbench.signature import MANIFEST_FILE, SIGNATURE_FILE, encoded_path, image_part
 from pitbench.signing import SigningKey, is_signed
 
 FORMAT = "pitbench manifest 1"
@@ -48,7 +48,7 @@ class Head:
 def manifest_text(files: Files, head: Head) -> bytes:
     """The canonical text over every file under /image that it is about; other files are left aside."""
     first = [FORMAT, *(f"{field.name} {getattr(head, field.name)}" for field in fields(Head))]
-    return "\n".join(first).encode() + b"\n" + b"".join(_line(path, files[path]) for path in _listed(files))
+    return "\n".join(first).encode() + b"\n" + b"".join(_line(path, files[path]) for path in signed_files(files))
 
 
 def read_head(files: Files) -> Head:
@@ -94,7 +94,7 @@ def manifest_faults(files: Files, modulus: bytes) -> list[str]:
     if not is_signed(text, files.get(SIGNATURE_FILE, b""), modulus):
         return [f"{SIGNATURE_FILE} is no signature of {MANIFEST_FILE} by this key"]
     named = {line.split(b" ", 2)[2]: line for line in text.splitlines(keepends=True)[len(fields(Head)) + 1 :]}
-    there = {encoded_path(path) + b"\n": _line(path, files[path]) for path in _listed(files)}
+    there = {encoded_path(path) + b"\n": _line(path, files[path]) for path in signed_files(files)}
     different = sorted(path for path in named.keys() | there.keys() if named.get(path) != there.get(path))
     return [f"{_how(path, named, there)} file {path[:-1].decode(errors='replace')}" for path in different]
 
@@ -103,8 +103,9 @@ def _how(path: bytes, named: Mapping[bytes, bytes], there: Mapping[bytes, bytes]
     return "missing" if path not in there else "extra" if path not in named else "altered"
 
 
-def _listed(files: Files) -> list[str]:
-    return sorted((path for path in files if path.startswith("/image/") and path not in _SEALS), key=encoded_path)
+def signed_files(files: Files) -> list[str]:
+    """Paths of the files that a manifest is about, in byte order."""
+    return sorted((path for path in image_part(files) if path not in _SEALS), key=encoded_path)
 
 
 def _line(path: str, data: bytes) -> bytes:

@@ -22,6 +22,11 @@ _KERMIT = (0x11021, True, 0)
 _CRC_32 = (0x104C11DB7, True, 0xFFFFFFFF)
 
 
+def image_part(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return those of a board's files that are the image's: what CRC, manifest and digest are about."""
+    return {path: data for path, data in files.items() if path.startswith("/image/")}
+
+
 def image_files(root: Path) -> dict[str, bytes]:
     """Return path on the board → content of every file under `root`/image, in byte order of path."""
     folder = root / "image"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from pitbench.image import Image, build_image
-from pitbench.manifest import manifest_faults
-from pitbench.signature import CRC_FILE, SEALS, image_crc
+from pitbench.manifest import manifest_faults, signed_files
+from pitbench.signature import CRC_FILE, SEALS, image_crc, image_part
 from pitbench.signing import signing_key
 from pitbench_hil.comparing import different_files
 from pitbench_hil.forgeries import (
@@ -18,11 +18,9 @@ from pitbench_hil.forgeries import (
     modulus_of,
     one_byte_changed,
     rekeyed,
-    signed_files,
     with_crc_kept,
     wrong_digits,
 )
-from pitbench_hil.mutations import image_of
 
 UNSEEN_BY_THE_CRC = ("manifest", "signature", "key", "code-and-manifest", "appended", "stray")
 
@@ -47,7 +45,7 @@ def test_the_sound_image_is_no_forgery(image: Image) -> None:
 @pytest.mark.parametrize("kind", UNSEEN_BY_THE_CRC)
 def test_the_crc_is_as_it_was_where_a_byte_is_free(image: Image, kind: str) -> None:
     for forgery in forgeries(image.files, kind):
-        assert image_crc(image_of(forgery.files)) == image.crc, forgery.name
+        assert image_crc(image_part(forgery.files)) == image.crc, forgery.name
 
 
 def test_one_byte_in_each_file_in_turn_is_changed_and_the_crc_kept(image: Image) -> None:
@@ -55,13 +53,13 @@ def test_one_byte_in_each_file_in_turn_is_changed_and_the_crc_kept(image: Image)
         changed = one_byte_changed(image.files, path)
         assert different_files(image.files, changed) == [path]
         assert len(changed[path]) == len(image.files[path])
-        assert image_crc(image_of(changed)) == image.crc
+        assert image_crc(image_part(changed)) == image.crc
 
 
 def test_somebodys_code_is_laid_into_a_file_and_the_crc_kept(image: Image) -> None:
     for path in (p for p in signed_files(image.files) if p not in SEALS):
         changed = with_crc_kept(image.files, path, marking_code(path))
-        assert image_crc(image_of(changed)) == image.crc
+        assert image_crc(image_part(changed)) == image.crc
         assert changed[path][:-2] == marking_code(path)[:-2]
 
 
@@ -69,14 +67,14 @@ def test_where_no_byte_is_free_the_embedded_crc_fits(image: Image) -> None:
     for kind in ("truncated", "renamed", "swapped", "missing"):
         for forgery in forgeries(image.files, kind):
             if CRC_FILE in forgery.files and forgery.extra:
-                fits = image_crc(image_of(forgery.files)).to_bytes(2, "big")
+                fits = image_crc(image_part(forgery.files)).to_bytes(2, "big")
                 assert forgery.files[CRC_FILE] == fits, forgery.name
 
 
 def test_each_digit_of_a_digest_is_wrong_once_under_a_sound_signature(image: Image) -> None:
     last = signed_files(image.files)[-1]
     for forgery in wrong_digits(image.files, range(64)):
-        assert manifest_faults(image_of(forgery.files), signing_key().modulus) == [f"altered file {last}"]
+        assert manifest_faults(image_part(forgery.files), signing_key().modulus) == [f"altered file {last}"]
 
 
 def test_an_image_of_another_key_is_sound_by_that_key_alone(image: Image) -> None:

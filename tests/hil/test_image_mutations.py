@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 from pitbench.image import Image, build_image, install
-from pitbench.signature import embedded_crc, image_crc, image_files
+from pitbench.signature import embedded_crc, image_crc, image_files, image_part
 from pitbench.virtual.flash import FolderFlash
 from pitbench_hil.comparing import different_files
 from pitbench_hil.mutations import (
     CHECKS_8,
     MAKERS,
     SHADOWS,
-    image_of,
     lay_out,
     measured,
     mutations,
@@ -33,7 +32,7 @@ def test_every_mutation_disagrees_with_the_embedded_value(image: Image, kind: st
     made = mutations(image.files, kind)
     assert len(made) >= 10
     for mutation in made:
-        altered = image_of(mutation.files)
+        altered = image_part(mutation.files)
         assert image_crc(altered) != embedded_crc(altered), mutation.name
         assert different_files(image.files, mutation.files)
 
@@ -69,7 +68,7 @@ def test_a_board_is_altered_and_put_right_again(image: Image, tmp_path: Path) ->
     for kind in MAKERS:
         for mutation in mutations(image.files, kind)[:3]:
             lay_out(FolderFlash(tmp_path), image.files, mutation.files)
-            assert image_files(tmp_path) == dict(sorted(image_of(mutation.files).items()))
+            assert image_files(tmp_path) == dict(sorted(image_part(mutation.files).items()))
             lay_out(FolderFlash(tmp_path), mutation.files, image.files)
     assert image_files(tmp_path) == dict(sorted(image.image_files.items()))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["boot", "boot.py", "data", "image", "main.py"]

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from pitbench.image import Image
 from pitbench.protocols.id003 import Command, Reply
-from pitbench.signature import image_crc
+from pitbench.signature import image_crc, image_part
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_altered import Altered
 from pitbench_hil.check import Check
 from pitbench_hil.comparing import sha256
 from pitbench_hil.marks import images, rule
-from pitbench_hil.mutations import image_of, measured, one_byte_altered
+from pitbench_hil.mutations import measured, one_byte_altered
 
 SEEDS, WIDTHS = (0x0000, 0x1234), (16, 32)
 # A piece of the signature is calculated for each request on the wire.
@@ -30,7 +30,7 @@ def on_the_wire(bench: AcceptorBench) -> int | None:
 
 def differing(bench: AcceptorBench, check: Check, files: Mapping[str, bytes]) -> int:
     """How many of the values that the board calculates differ from the PC's over the same bytes."""
-    image = image_of(files)
+    image = image_part(files)
     values = {}
     for seed in SEEDS:
         for width in WIDTHS:

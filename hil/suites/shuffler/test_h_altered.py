@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from pitbench.errors import PitbenchError
 from pitbench.image import Image
+from pitbench.manifest import signed_files
 from pitbench.signature import CRC_FILE
 from pitbench_hil.check import Check
-from pitbench_hil.forgeries import forgeries, marking_code, signed_files, with_crc_kept
+from pitbench_hil.forgeries import forgeries, marking_code, with_crc_kept
 from pitbench_hil.marks import images, rule
 from pitbench_hil.mutations import Mutation, shadowing
 from pitbench_hil.run import Run
