@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -23,6 +23,7 @@ from pitbench.devices import BUILT, device_named
 from pitbench.errors import EXIT_ERROR, EXIT_INTERRUPTED, PitbenchError
 from pitbench.targets import open_target
 
+from pitbench_hil.evidence import free_folder
 from pitbench_hil.terminal import fit, width
 
 PITBENCH = (sys.executable, "-m", "pitbench")
@@ -83,6 +84,29 @@ def run_parts(parts: Sequence[Part], say: Callable[[str], None] = print) -> list
         began = time.monotonic()
         ended.append(Ended(part, _run(part.command), time.monotonic() - began))
     return ended
+
+
+def run_each(
+    command: str, shares: Mapping[str, Sequence[str]], target: str, run_dir: Path | None, columns: Columns
+) -> int:
+    """Run a command of pitbench for each device, and print the summary of all. Returns the worst exit code.
+
+    Args:
+        shares: device → the words behind its name.
+        target: names the new folders in `runs`; with `run_dir`, each device has one in it.
+        columns: what the summary says of a share.
+
+    Raises OSError for a folder that can't be made, before anything is started.
+    """
+    root = (run_dir or Path("runs")).resolve()
+    root.mkdir(parents=True, exist_ok=True)
+    parts = []
+    for device, words in shares.items():
+        folder = root / device if run_dir else free_folder(root, device, target)
+        parts.append(Part(device, (*PITBENCH, command, device, "--run-dir", str(folder), *words), folder))
+    ended = run_parts(parts)
+    print("\n" + "\n".join(summary(ended, columns)), flush=True)
+    return exit_code(ended)
 
 
 def _run(command: Sequence[str]) -> int:

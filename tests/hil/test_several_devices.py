@@ -13,7 +13,7 @@ from fabricated import CONFTEST, GOOD, RULES
 from pitbench.cli import main
 from pitbench.devices import BUILT
 from pitbench_hil import several
-from pitbench_hil.commands import rabbits, verify
+from pitbench_hil.commands import verify
 from pitbench_hil.manifest import verify_manifest
 from pitbench_hil.several import Ended, Part, exit_code, run_parts, summary
 
@@ -136,8 +136,7 @@ def begun(monkeypatch, tmp_path):
     """The parts that a command would run, none of them run."""
     parts: list[Part] = []
     monkeypatch.chdir(tmp_path)
-    for command in (verify, rabbits):
-        monkeypatch.setattr(command, "run_parts", lambda given: parts.extend(given) or [])
+    monkeypatch.setattr(several, "run_parts", lambda given: parts.extend(given) or [])
     return parts
 
 

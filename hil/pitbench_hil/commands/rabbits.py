@@ -21,7 +21,7 @@ from pitbench_hil.rabbit_engine import PROFILE, Catch, Hunt, run_good, run_rabbi
 from pitbench_hil.rabbit_matrix import Matrix
 from pitbench_hil.rabbits import Rabbit, RabbitError, rabbits_for
 from pitbench_hil.run_lock import RunLock
-from pitbench_hil.several import PITBENCH, Ended, Part, exit_code, run_parts, summary
+from pitbench_hil.several import Ended, run_each
 from pitbench_hil.suites import suite_of
 
 
@@ -53,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
         return _list(hunted)
     if len(devices) == 1:
         return _hunt(devices[0], hunted[devices[0]], bool(names), args)
-    return _hunt_each(devices, args)
+    words = ["--target", args.target, "--jobs", str(args.jobs), *(["--full"] if args.full else [])]
+    return run_each("rabbits", dict.fromkeys(devices, words), _named(args.target), args.run_dir, _catches)
 
 
 def _devices_and_names(words: list[str]) -> tuple[list[str], list[str]]:
@@ -80,8 +81,13 @@ def _list(hunted: dict[str, list[Rabbit]]) -> int:
     return 0
 
 
+def _named(target: str) -> str:
+    """How the folder of a hunt names its target."""
+    return f"rabbits-{target}"
+
+
 def _hunt(device: str, rabbits: list[Rabbit], some: bool, args: argparse.Namespace) -> int:
-    target = f"rabbits-{args.target}"
+    target = _named(args.target)
     folder = args.run_dir.resolve() if args.run_dir else free_folder(Path("runs").resolve(), device, target)
     start_run(folder, device, target, profiles=[PROFILE], hunt=True)
     hunt = Hunt(suite_of(device), device, args.target, rules_for(device), folder, jobs=args.jobs, full=args.full)
@@ -90,21 +96,6 @@ def _hunt(device: str, rabbits: list[Rabbit], some: bool, args: argparse.Namespa
         return hunt_all(hunt, rabbits, _violated(rabbits, hunt) if some else [])
     finally:
         lock.release()
-
-
-def _hunt_each(devices: list[str], args: argparse.Namespace) -> int:
-    root = (args.run_dir or Path("runs")).resolve()
-    # A folder that can't be made is said once, before anything is started.
-    root.mkdir(parents=True, exist_ok=True)
-    ended = run_parts([_part(device, root, args) for device in devices])
-    print("\n" + "\n".join(summary(ended, _catches)), flush=True)
-    return exit_code(ended)
-
-
-def _part(device: str, root: Path, args: argparse.Namespace) -> Part:
-    folder = root / device if args.run_dir else free_folder(root, device, f"rabbits-{args.target}")
-    words = ["rabbits", device, "--target", args.target, "--jobs", str(args.jobs), "--run-dir", str(folder)]
-    return Part(device, (*PITBENCH, *words, *(["--full"] if args.full else [])), folder)
 
 
 def _catches(ended: Ended) -> dict[str, str]:

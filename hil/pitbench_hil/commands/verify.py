@@ -13,9 +13,8 @@ from pitbench.errors import EXIT_INTERRUPTED, PitbenchError
 from pitbench_hil import asked
 from pitbench_hil.catalogue import CatalogueError, names, rules_for
 from pitbench_hil.durable import read_json
-from pitbench_hil.evidence import free_folder
 from pitbench_hil.plugin import DEFAULT_PROFILE, DEFAULT_TARGET
-from pitbench_hil.several import PITBENCH, Ended, Part, counts, devices_meant, exit_code, run_parts, summary
+from pitbench_hil.several import Ended, counts, devices_meant, run_each
 from pitbench_hil.suites import pytest_words, run_pytest, suite_of
 
 # pytest's other codes (usage, an error of its own, no test at all) are trouble too.
@@ -106,19 +105,14 @@ def patterns_of(devices: Sequence[str], patterns: Sequence[str]) -> dict[str, li
 def _verify_each(shares: dict[str, list[str]], args: argparse.Namespace) -> int:
     if args.image:
         raise PitbenchError("A built image is one device's.", f"Name its device: {' or '.join(shares)}.")
-    root = (args.run_dir or Path("runs")).resolve()
-    # A folder that can't be made is said once, before anything is started.
-    root.mkdir(parents=True, exist_ok=True)
-    ended = run_parts([_part(device, patterns, root, args) for device, patterns in shares.items()])
-    print("\n" + "\n".join(summary(ended, _verdicts)), flush=True)
-    return exit_code(ended)
+    words = {device: _words(patterns, args) for device, patterns in shares.items()}
+    return run_each("verify", words, args.target, args.run_dir, _verdicts)
 
 
-def _part(device: str, patterns: Sequence[str], root: Path, args: argparse.Namespace) -> Part:
-    folder = root / device if args.run_dir else free_folder(root, device, args.target)
-    words = ["verify", device, "--target", args.target, *_options(args), "--jobs", args.jobs, "--run-dir", str(folder)]
+def _words(patterns: Sequence[str], args: argparse.Namespace) -> list[str]:
+    words = ["--target", args.target, *_options(args), "--jobs", args.jobs]
     words += ["--rules", ",".join(patterns)] if patterns else []
-    return Part(device, (*PITBENCH, *words, *(f"--pytest={word}" for word in args.pytest)), folder)
+    return [*words, *(f"--pytest={word}" for word in args.pytest)]
 
 
 def _verdicts(ended: Ended) -> dict[str, str]:
