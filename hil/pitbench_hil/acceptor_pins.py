@@ -15,6 +15,7 @@ from pitbench.targets import Board
 from pitbench.virtual import VirtualBoard
 
 from pitbench_hil.acceptor import AcceptorBench
+from pitbench_hil.board_bench import sensor_pins
 
 # How long a wait for something new on the wire lasts before it is polled again, in seconds.
 LOOK_S = 0.003
@@ -42,9 +43,7 @@ class PinBench(AcceptorBench):
     @property
     def pins(self) -> VirtualBoard | RealRig:
         """What sets the sensors. Raises BeyondRig where the rig can't."""
-        if self.board.real and "pins" not in self.board.real.caps:
-            raise BeyondRig("move the board's sensor pins", VIRTUAL_ONLY)
-        return self.board.rig
+        return sensor_pins(self.board)
 
     def advance(self, ms: int = 0) -> None:
         """Wait for something on the wire, but not long: real time passes by itself."""

@@ -43,8 +43,12 @@ class AlteredBoard:
 
     def switch_on(self, cause: str = "power") -> None:
         """Give it power, and wait for nothing; its starts are counted from here."""
-        self._boots = self.virtual.boots
+        self.running()
         self.virtual.power_on(cause)
+
+    def running(self) -> None:
+        """Count starts from here, without switching it on."""
+        self._boots = self.virtual.boots
 
     def restore(self) -> None:
         """Off, put right, on again; waits until the board answers."""

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from pitbench.errors import BeyondRig
 from pitbench.link import whole_log
+from pitbench.real_rig import VIRTUAL_ONLY, RealRig
 from pitbench.targets import Board
+from pitbench.virtual import VirtualBoard
 
 # Device time that one request lets pass at most.
 ADVANCE_MAX_MS = 10_000
+
+
+def sensor_pins(board: Board) -> VirtualBoard | RealRig:
+    """What sets the levels of a board's sensor pins. Raises BeyondRig where the rig can't."""
+    if board.real and "pins" not in board.real.caps:
+        raise BeyondRig("move the board's sensor pins", VIRTUAL_ONLY)
+    return board.rig
 
 
 class Unreached(AssertionError):

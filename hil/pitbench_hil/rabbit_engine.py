@@ -27,7 +27,7 @@ from pitbench_hil.catalogue import Rule
 from pitbench_hil.evidence import collection, judge_run
 from pitbench_hil.rabbit_signing import HERE, measures_otherwise, sign_as_its_own
 from pitbench_hil.rabbits import Rabbit
-from pitbench_hil.records import read_records
+from pitbench_hil.records import NEEDED, read_records
 from pitbench_hil.suites import pytest_words, run_pytest
 from pitbench_hil.verdict import Verdict
 
@@ -35,8 +35,6 @@ from pitbench_hil.verdict import Verdict
 PROFILE = "house"
 GOOD = "good"
 TIMEOUT_S = 300.0
-# Name of a measurement that tells how many samples a statistic would have done with: "needed: valleys", 7 decks.
-NEEDED = "needed: "
 # Failing is what a rabbit is for: its flash is of no interest.
 _KEEP_NOTHING = ("-o", "tmp_path_retention_policy=none")
 
@@ -247,10 +245,13 @@ def _work(words: list[str], log: Path, build: Mapping[str, Any], hunt: Hunt) -> 
     with log.open("ab") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
+    board = board_of(hunt.target)
     for kind, out in build.get("images", {}).items():
-        hunt.build(hunt.device, kind, out, patches=build["patch"], board=board_of(hunt.target))
+        hunt.build(hunt.device, kind, out, patches=build["patch"], board=board)
         if measures_otherwise(build["patch"]):
-            here = out.with_name(f"{kind}-here")
-            hunt.build(hunt.device, kind, here, patches=build["patch"], board=HERE)
+            here = out
+            if board != HERE:
+                here = out.with_name(f"{kind}-here")
+                hunt.build(hunt.device, kind, here, patches=build["patch"], board=HERE)
             sign_as_its_own(out, here)
     raise SystemExit(run_pytest(words))

@@ -22,6 +22,8 @@ from pitbench_hil.verdict import Expectation, Facts, Measurement
 
 # Without its board's identity a test that used a board proves nothing.
 _BOARD_NEEDS = {"wire", "link"}
+# Name of a measurement that tells how many samples a statistic would have done with: "needed: valleys", 7 decks.
+NEEDED = "needed: "
 NOT_IDENTIFIED = "the test never named its board (run.identify)"
 
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from pitbench.proof import asked, proof
 
 from pitbench_hil.authority import challenge
 from pitbench_hil.board_bench import BoardBench, Unreached
+
+if TYPE_CHECKING:
+    import numpy as np
 
 DECK = bytes(range(52))
 JOKER, UNREADABLE = 52, 53
@@ -28,6 +30,9 @@ LOADED_AT_ONCE = 90
 DRAWN_AT_ONCE = 640
 TECHNICIAN = "technician"
 SECRETS = {"attendant": "a0" * 16, "technician": "b1" * 16, "regulator": "c2" * 16}
+ROLES = tuple(SECRETS)
+# What a person gives for a receipt.
+RECEIPT = {"who": "C. Dealer", "seal": "S-1", "place": "Pit 1", "cards": "paper"}
 
 
 class ShufflerBench(BoardBench):
@@ -154,6 +159,8 @@ class ShufflerBench(BoardBench):
         Returns:
             array of shape (count, cards): the slot that each card, in order of feeding, goes to.
         """
+        import numpy as np
+
         at_once = DRAWN_AT_ONCE // (cards if cards <= 256 else cards + (cards + 7) // 8)
         parts = []
         for done in range(0, count, at_once):
@@ -186,23 +193,22 @@ class ShufflerBench(BoardBench):
             if role != TECHNICIAN:
                 self.let_in(role)
 
-    def let_in(self, role: str, by: str = TECHNICIAN, secret: str | None = None) -> dict[str, Any]:
-        """Give a role its secret, by the authority of another. Raises LinkError."""
-        theirs = SECRETS.get(role, "d3" * 16)
-        proof = self.proof(by, f"commission|{role}|{theirs}", secret)
-        return self.do("commission", role=role, secret=theirs, by=by, proof=proof)
+    def let_in(self, role: str) -> dict[str, Any]:
+        """Give a role its secret, by the technician's authority. Raises LinkError."""
+        given = {"role": role, "secret": SECRETS.get(role, "d3" * 16)}
+        return self.do("commission", **given, by=TECHNICIAN, proof=self.proof(TECHNICIAN, asked("commission", given)))
 
     def proof(self, role: str, asked: str, secret: str | None = None) -> str:
         """The proof of a role for one request, over a new challenge."""
         return proof(bytes.fromhex(secret or SECRETS[role]), challenge(self.do), role, asked)
 
-    def prove(self, op: str, role: str, asked: str, secret: str | None = None, **args: Any) -> dict[str, Any]:
+    def prove(self, op: str, role: str, asked: str, **args: Any) -> dict[str, Any]:
         """Ask for something that takes a proof. Raises LinkError where the device refuses."""
-        return self.do(op, role=role, proof=self.proof(role, asked, secret), **args)
+        return self.do(op, role=role, proof=self.proof(role, asked), **args)
 
-    def history(self, role: str = "technician", secret: str | None = None) -> list[list[Any]]:
+    def history(self, role: str = "technician") -> list[list[Any]]:
         """The games that were: [number, calendar, game, cards dealt, end]. Raises LinkError."""
-        return self.prove("history", role, "history", secret)["games"]
+        return self.prove("history", role, "history")["games"]
 
     def configure(self, role: str = "technician", **settings: Any) -> dict[str, Any]:
         """Set what is to be played; commissions nobody. Raises LinkError."""
@@ -224,6 +230,8 @@ class ShufflerBench(BoardBench):
 
 def unpacked(rows: np.ndarray, cards: int) -> np.ndarray:
     """Orders as a line of the link carries them: a byte a slot, behind them the ninth bits of more than 256."""
+    import numpy as np
+
     if cards <= 256:
         return rows
     high = np.unpackbits(rows[:, cards:], axis=1)[:, :cards]

@@ -14,9 +14,8 @@ from typing import Any
 from pitbench.link import LinkError, whole_files, whole_log, whole_table
 
 from pitbench_hil.authority import refusal
-from pitbench_hil.shuffler import SECRETS, TECHNICIAN, ShufflerBench
+from pitbench_hil.shuffler import RECEIPT, ROLES, SECRETS, TECHNICIAN, ShufflerBench
 
-ROLES = tuple(SECRETS)
 READERS = (TECHNICIAN, "regulator")
 # A role that nobody commissioned, and the one that is let in.
 STRANGER, CLERK = "stranger", "clerk"
@@ -106,10 +105,9 @@ def told_to_anybody(bench: ShufflerBench) -> dict[str, str]:
     """All that the link tells without a proof, as text by operation."""
     link = bench.link
     files = whole_files(link)
-    receipt = {"who": "W", "seal": "S", "place": "P", "cards": "C"}
     told: dict[str, Any] = {name: bench.do(name) for name in ("status", "heap", "post", "meters", "challenge")}
     told |= {"hello": link.hello(), "log": whole_log(link), "table": whole_table(link), "files": files}
-    told |= {"events": bench.events(), "receipt": _answer(bench, "receipt", **receipt)}
+    told |= {"events": bench.events(), "receipt": _answer(bench, "receipt", **RECEIPT)}
     told |= {"digest": [bench.do("digest", path=path) for path, _ in files]}
     told |= {"crc": [bench.do("crc", seed=1, width=width) for width in (16, 32)]}
     return {name: json.dumps(answer) for name, answer in told.items()}

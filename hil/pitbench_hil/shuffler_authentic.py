@@ -26,7 +26,7 @@ from pitbench_hil.board_bench import ADVANCE_MAX_MS
 from pitbench_hil.check import Check
 from pitbench_hil.forgeries import one_byte_changed
 from pitbench_hil.mutations import Files, Mutation
-from pitbench_hil.shuffler import SECRETS, ShufflerBench
+from pitbench_hil.shuffler import RECEIPT, SECRETS, ShufflerBench
 
 Request = tuple[str, dict[str, Any]]
 BUTTONS = ("start", "deal", "hand", "unload", "clear")
@@ -41,7 +41,7 @@ REQUESTS: tuple[Request, ...] = (
     ("files", {}), ("digest", {"path": "/image/main.mpy"}), ("crc", {"seed": 0}), ("authenticate", {}),
     ("authenticity", {}), ("commission", {"role": "technician", "secret": "00" * 16}), ("clear_memory", PROOF),
     ("clear_tilt", PROOF), ("history", PROOF), ("configure", {**PROOF, "set": {}}), ("attempt_meters", PROOF),
-    ("receipt", {"who": "a", "seal": "b", "place": "c", "cards": "d"}), ("nonsense", {}),
+    ("receipt", RECEIPT), ("nonsense", {}),
 )  # fmt: skip
 TEMPTATION: tuple[Request, ...] = (("press", {"button": "start"}), ("authenticity", {}))
 # A board in hard tilt refuses these two by their own word.
@@ -56,7 +56,7 @@ LATE: dict[str, Request] = {
     "link/audit": ("files", {}),
     "link/service": ("challenge", {}),
     "device/access": ("challenge", {}),
-    "link/cards": ("receipt", {"who": "a", "seal": "b", "place": "c", "cards": "d"}),
+    "link/cards": ("receipt", RECEIPT),
     "link/args_words": ("log", {"from": -1}),
     "bench/rare": ("store", {}),
     "bench/draw": ("words", {"n": 1}),
@@ -95,7 +95,7 @@ class Altered(AlteredBoard):
     def __init__(self, bench: ShufflerBench, image: Image) -> None:
         super().__init__(bench.board, image)
         self.bench = bench
-        self._driven = 0
+        self._driven = len(self.virtual.responder.driven)
 
     def deadline(self, seconds: float = LOOK_S) -> Deadline:
         """So long from now, by the board's own clock."""
@@ -106,11 +106,6 @@ class Altered(AlteredBoard):
         time.sleep(POLL_S)
 
     # -- looked at ---------------------------------------------------------------------------------
-
-    def switch_on(self, cause: str = "power") -> None:
-        """Give it power, and wait for nothing; its starts and motors are counted from here."""
-        self._driven = len(self.virtual.responder.driven)
-        super().switch_on(cause)
 
     def moved(self) -> list[str]:
         """Outputs driven since it was switched on, or since it was last asked."""
@@ -185,7 +180,8 @@ class Altered(AlteredBoard):
 
     def running(self) -> None:
         """Count starts and motors from here, without switching it on."""
-        self._boots, self._driven = self.virtual.boots, len(self.virtual.responder.driven)
+        super().running()
+        self._driven = len(self.virtual.responder.driven)
 
     def stops(self, seconds: float = LOOK_S) -> bool:
         """Wait for the restart of a board that found something; whether it came, and left it inoperable."""

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from pitbench_hil.card_search import card_name
 from pitbench_hil.shuffler import DECK, JOKER
 
-RANKS, SUITS = "A23456789TJQK", "SHDC"
 # A message has room for so many faces.
 SHORT = 6
 DOTS = "..."
@@ -17,11 +17,6 @@ DOTS = "..."
 def deck(decks: int = 1, jokers: int = 0) -> bytes:
     """The right cards, new decks one behind the other."""
     return (DECK + bytes([JOKER] * jokers)) * decks
-
-
-def name(face: int) -> str:
-    """A card's name as people write it: TH, AS, joker."""
-    return "joker" if face == JOKER else RANKS[face % 13] + SUITS[face // 13]
 
 
 def named(text: str, word: str) -> Counter[str]:
@@ -40,7 +35,7 @@ def named(text: str, word: str) -> Counter[str]:
 
 def faults(cards: Iterable[int], right: bytes) -> tuple[Counter[str], Counter[str]]:
     """Names of the cards that are missing and of those that are too many."""
-    there, due = Counter(map(name, cards)), Counter(map(name, right))
+    there, due = Counter(map(card_name, cards)), Counter(map(card_name, right))
     return due - there, there - due
 
 

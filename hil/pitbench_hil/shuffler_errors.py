@@ -349,8 +349,8 @@ def dead_from_the_start(bench: ShufflerBench) -> None:
 
 def alive_again(bench: ShufflerBench) -> None:
     """The board's own noise again, which a failed health test looks at from the next start on."""
-    bench.board.rig.entropy_at_start("board")
-    restart(bench)
+    bench.restart_with("board")
+    bench.advance(START_MS)
 
 
 def raised(bench: ShufflerBench, error: Error, way: str) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from pitbench.addresses import EMULATED
 from pitbench.image import Image
@@ -24,6 +25,8 @@ POLL_S = 0.02
 # A line that is silent for so long has nothing more to say: what a frame may pause for, and a busy PC.
 SILENT_S = 0.12
 ANSWER_S = 2.0
+_UNDERSTOOD = "gives a {} report that is understood"
+T = TypeVar("T")
 
 
 class Terminal:
@@ -44,46 +47,43 @@ class Terminal:
 
     def result(self, how: str, seed: bytes | None = None) -> Result:
         """A whole report as "text" or "xml". Raises RuleBroken where the device gives none."""
-        with self._check.duty(f"gives a {how} report", GatError, *SILENCE):
-            return self.host.xml_result(seed) if how == "xml" else self.host.calculate(gat.REPORT_LEVEL, seed or b"")
-        raise AssertionError("a duty that isn't kept ends the test")
+        host = self.host
+        return self._kept(
+            f"gives a {how} report",
+            lambda: host.xml_result(seed) if how == "xml" else host.calculate(gat.REPORT_LEVEL, seed or b""),
+        )
 
     def report(self, how: str = "text", seed: bytes | None = None) -> dict[str, Component]:
         """Every component by path. Raises RuleBroken."""
         result = self.result(how, seed)
-        with self._check.duty(f"gives a {how} report that is understood", GatError):
-            return parse_report(result.data, result.format)
-        raise AssertionError("a duty that isn't kept ends the test")
+        return self._kept(_UNDERSTOOD.format(how), lambda: parse_report(result.data, result.format))
 
     def facts(self, how: str) -> dict[str, str]:
         """What a report says beside its components. Raises RuleBroken."""
         result = self.result(how)
-        with self._check.duty(f"gives a {how} report that is understood", GatError):
-            return parse_facts(result.data, result.format)
-        raise AssertionError("a duty that isn't kept ends the test")
+        return self._kept(_UNDERSTOOD.format(how), lambda: parse_facts(result.data, result.format))
 
     def component(self, path: str, seed: bytes | None) -> dict[str, Component]:
         """One component by its special function. Raises RuleBroken."""
-        with self._check.duty(f"validates {path}", GatError, *SILENCE):
-            return {path: self.host.component(path, seed)}
-        raise AssertionError("a duty that isn't kept ends the test")
+        return {path: self._kept(f"validates {path}", lambda: self.host.component(path, seed))}
 
     def components_offered(self) -> set[str]:
         """The components that its special functions name. Raises RuleBroken."""
-        with self._check.duty("lists its special functions", GatError, *SILENCE):
-            return {f.parameters[0] for f in self.host.functions() if f.name == "Component" and f.parameters}
-        raise AssertionError("a duty that isn't kept ends the test")
+        functions = self._kept("lists its special functions", self.host.functions)
+        return {f.parameters[0] for f in functions if f.name == "Component" and f.parameters}
 
     def last_result(self) -> bytes:
         """The last result, a text, as it comes. Raises RuleBroken."""
-        with self._check.duty("hands out its last result", GatError, *SILENCE):
-            return self.host.results(gat.Format.TEXT, self.host.deadline())
-        raise AssertionError("a duty that isn't kept ends the test")
+        return self._kept("hands out its last result", lambda: self.host.results(gat.Format.TEXT, self.host.deadline()))
 
     def state(self) -> str:
         """Word for its status. Raises RuleBroken."""
-        with self._check.duty("tells its status", GatError, *SILENCE):
-            return gat.state_text(self.host.status().state)
+        return gat.state_text(self._kept("tells its status", self.host.status).state)
+
+    def _kept(self, duty: str, do: Callable[[], T]) -> T:
+        """What comes of a duty. Raises RuleBroken where the device is silent, or answers what GAT doesn't know."""
+        with self._check.duty(duty, GatError, *SILENCE):
+            return do()
         raise AssertionError("a duty that isn't kept ends the test")
 
     def wrong(
@@ -96,8 +96,7 @@ class Terminal:
 
     def wrong_in(self, data: bytes, seed: bytes) -> int:
         """The same of a text report as it came, and of what it leaves out. Raises RuleBroken."""
-        with self._check.duty("gives a text report that is understood", GatError):
-            report = parse_report(data, gat.Format.TEXT)
+        report = self._kept(_UNDERSTOOD.format("text"), lambda: parse_report(data, gat.Format.TEXT))
         return self.wrong(report, seed) + len(set(self.image.files) - set(report))
 
     # -- frames --------------------------------------------------------------------------------
@@ -130,10 +129,12 @@ class Terminal:
 
     def rest(self) -> None:
         """Wait until no calculation runs. Raises RuleBroken."""
-        with self._check.duty("ends its calculation", GatError, *SILENCE):
-            until = self.host.deadline()
-            while self.host.status(until).state in BUSY:
-                self._bench.board.wire.read(POLL_S)
+        self._kept("ends its calculation", self._wait)
+
+    def _wait(self) -> None:
+        until = self.host.deadline()
+        while self.host.status(until).state in BUSY:
+            self._bench.board.wire.read(POLL_S)
 
     # -- what was altered ----------------------------------------------------------------------
 
@@ -167,8 +168,3 @@ def generator_files(files: Iterable[str]) -> list[str]:
 def boot_block(files: Iterable[str]) -> list[str]:
     """Those that lie outside the image: the boot block's, and what starts it."""
     return sorted(path for path in files if not path.startswith("/image/"))
-
-
-def one_byte_altered(data: bytes) -> bytes:
-    """The same with one bit of its last byte the other way."""
-    return data[:-1] + bytes([data[-1] ^ 1])

@@ -40,10 +40,11 @@ def standing_clock(board: Board) -> Iterator[None]:
         board.rig.clock_at_start(None)
 
 
-def afresh(bench: ShufflerBench) -> None:
-    """A new device in a new world, idle. Raises Unreached."""
-    bench.board.start_over()
+def afresh(bench: ShufflerBench) -> dict[str, Any]:
+    """A new device in a new world, idle; returns its identity. Raises Unreached."""
+    identity = bench.board.start_over()
     bench.start()
+    return identity
 
 
 def ask(op: str, **args: Any) -> Act:
@@ -61,13 +62,15 @@ def in_turn(*acts: Act) -> Act:
     return act
 
 
-def until_truth(bench: ShufflerBench, holds: Callable[[dict[str, Any]], bool], within: int = 5000) -> dict[str, Any]:
-    """Let time pass in small steps until the plant is so; returns its truth. Raises Unreached."""
-    for _ in range(within // LOOK_MS):
+def until_truth(
+    bench: ShufflerBench, holds: Callable[[dict[str, Any]], bool], within: int = 5000, step: int = LOOK_MS
+) -> dict[str, Any]:
+    """Let time pass in small steps until the plant is so; returns its truth. Raises Unreached. Times in ms."""
+    for _ in range(within // step):
         truth = bench.truth()
         if holds(truth):
             return truth
-        bench.advance(LOOK_MS)
+        bench.advance(step)
     raise Unreached(f"not seen in {within} ms; at last {truth}")
 
 

@@ -14,13 +14,13 @@ from typing import Any
 
 from pitbench.link import LinkError
 
-from pitbench_hil.shuffler import ShufflerBench
-from pitbench_hil.shuffler_moves import Act, ask, attend, in_turn
+from pitbench_hil.comparing import differing
+from pitbench_hil.shuffler import RECEIPT, ROLES, ShufflerBench
+from pitbench_hil.shuffler_errors import broken
+from pitbench_hil.shuffler_moves import Act, attend, in_turn
 
 STEP_MS = 50
 UNLOAD_STEP_MS = 1000
-RECEIPT = {"who": "C. Dealer", "seal": "S-1", "place": "Pit 1", "cards": "paper"}
-ROLES = ("attendant", "technician", "regulator")
 _NOTHING = 0.0
 # Its name, its device time, the step between two looks, what it begins with.
 Phase = tuple[str, int, int, Act]
@@ -179,9 +179,6 @@ def _recycling(cards: bytes) -> tuple[Phase, ...]:
 
 
 def _jams(cards: bytes) -> tuple[Phase, ...]:
-    def broken(part: str) -> Act:
-        return ask("break", part=part, how="stall")
-
     def again(bench: ShufflerBench) -> None:
         """Mended, whatever is inside unloaded, the whole deck fed anew."""
         attend(bench, ("insert", "eject"))
@@ -203,8 +200,7 @@ def _jams(cards: bytes) -> tuple[Phase, ...]:
 
 def different(one: list[Output], other: list[Output]) -> int:
     """Outputs that aren't the same byte for byte, times left out."""
-    unlike = sum((a.op, a.text) != (b.op, b.text) for a, b in zip(one, other, strict=False))
-    return unlike + abs(len(one) - len(other))
+    return differing(*([(output.op, output.text) for output in outputs] for outputs in (one, other)))
 
 
 def at_other_times(one: list[Output], other: list[Output]) -> int:

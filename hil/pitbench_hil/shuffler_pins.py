@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from pitbench.deadline import Deadline
-from pitbench.errors import BeyondRig
-from pitbench.real_rig import VIRTUAL_ONLY
 from pitbench.targets import Board
+
+from pitbench_hil.board_bench import sensor_pins
 
 PATIENCE_S = 10.0
 Status = dict[str, Any]
@@ -24,13 +24,12 @@ class PinShuffler:
     """
 
     def __init__(self, board: Board) -> None:
-        if board.real and "pins" not in board.real.caps:
-            raise BeyondRig("move the board's sensor pins", VIRTUAL_ONLY)
+        self._pins = sensor_pins(board)
         self.board = board
 
     def pin(self, name: str, level: int) -> None:
         """Set a sensor's level."""
-        self.board.rig.pins(name, level)
+        self._pins.pins(name, level)
 
     def status(self) -> Status:
         """What `status` on the link says."""

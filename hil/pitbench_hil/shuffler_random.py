@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from pitbench.link import LinkError
 
 from pitbench_hil.check import Check
-from pitbench_hil.rabbit_engine import NEEDED
+from pitbench_hil.records import NEEDED
 from pitbench_hil.shuffler import ShufflerBench
-from pitbench_hil.shuffler_reference import Declared
 from pitbench_hil.statistics import shuffles
 from pitbench_hil.statistics.budget import Plan
 from pitbench_hil.statistics.result import Result
@@ -146,22 +145,3 @@ def steadily(bench: ShufflerBench, check: Check, decks: int, cards: int = 52) ->
                 check.fail("draws", "the source fails again and again")
             bench.start_after_alarm()
     return np.concatenate(pieces)
-
-
-def newly_fed(bench: ShufflerBench, seed: str) -> Declared:
-    """A new board whose entropy is fed from its first word on, idle; returns the generator that it declares."""
-    bench.board.rig.entropy_at_start("fixed", seed)
-    return Declared(seed, again(bench))
-
-
-def again(bench: ShufflerBench) -> str:
-    """A new board, fed as it was told last, idle; returns its unique id."""
-    unique = str(bench.board.start_over()["uid"])
-    bench.start()
-    return unique
-
-
-def fed_by_itself(bench: ShufflerBench) -> None:
-    """A new board with its own source again, idle."""
-    bench.board.rig.entropy_at_start("board")
-    again(bench)

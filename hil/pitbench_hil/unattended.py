@@ -13,6 +13,7 @@ from pitbench.transport import TraceSink
 
 from pitbench_hil.acceptor import ANSWER_S, AcceptorBench
 from pitbench_hil.acceptor_pins import bench_of
+from pitbench_hil.comparing import differing
 from pitbench_hil.left_alone import left_alone
 
 
@@ -67,8 +68,7 @@ class Pair:
 
     def differences(self) -> int:
         """Answers that differ."""
-        one, other = self.answers["attended"], self.answers["alone"]
-        return sum(a != b for a, b in zip(one, other, strict=False)) + abs(len(one) - len(other))
+        return differing(self.answers["attended"], self.answers["alone"])
 
     def _keep(self, name: str, frame: Frame | None) -> None:
         self.answers[name].append(f"{frame.cmd:02x} {frame.data.hex()}".strip() if frame else "nothing")

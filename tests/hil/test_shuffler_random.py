@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pitbench_hil.rabbit_engine import NEEDED
+from pitbench_hil.records import NEEDED
 from pitbench_hil.shuffler import unpacked
 from pitbench_hil.shuffler_random import Inquiry, dealt
 from pitbench_hil.shuffler_reference import Declared, Drbg, Fed, cycles_before

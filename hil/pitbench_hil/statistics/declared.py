@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 from pitbench_hil.statistics.budget import BudgetError, Family, Plan
 from pitbench_hil.statistics.fixed_points import no_fixed_point_chance
@@ -36,6 +37,7 @@ def declare(decks: int, alpha: float, cards: int = 52) -> tuple[Plan, ...]:
     return family.check(family.plan(name, decks, POWER, FINDS[name](decks, family.each, cards)) for name in TESTS)
 
 
+@cache
 def _shelf_machine(decks: int, alpha: float, cards: int) -> str:
     return _finest(
         SHELVES,

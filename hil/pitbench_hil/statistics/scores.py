@@ -59,7 +59,7 @@ def tails(chances: Chances, decks: int, total: int) -> tuple[float, float]:
     """Chance that the scores of so many decks total `total` or less, and `total` or more."""
     start, spread = total_chances(chances, decks)
     at = total - start
-    below, here, above = spread[: max(at, 0)].sum(), spread[at : at + 1].sum() if at >= 0 else 0.0, 0.0
+    below, here = spread[: max(at, 0)].sum(), spread[at : at + 1].sum() if at >= 0 else 0.0
     above = spread[max(at + 1, 0) :].sum()
     least = 0.0 if spread.size == decks * (chances.size - 1) + 1 and _short(chances, decks) else _ROUNDING
     return max(least, min(1.0, float(below + here))), max(least, min(1.0, float(above + here)))

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 from pitbench.addresses import EMULATED
+from pitbench.image import Image
 from pitbench.targets import Board
+from pitbench_hil.check import Check
 from pitbench_hil.shuffler import ShufflerBench
+from pitbench_hil.shuffler_gat import Terminal
 from pitbench_hil.shuffler_moves import afresh, standing_clock
 
 
@@ -29,6 +32,19 @@ def still(fresh: ShufflerBench) -> Iterator[ShufflerBench]:
     with standing_clock(fresh.board):
         afresh(fresh)
         yield fresh
+
+
+@pytest.fixture
+def staffed(fresh: ShufflerBench) -> ShufflerBench:
+    """Every role has its secret."""
+    fresh.commission()
+    return fresh
+
+
+@pytest.fixture
+def terminal(fresh: ShufflerBench, image: Image, check: Check) -> Terminal:
+    """A GAT terminal on its wire."""
+    return Terminal(fresh, image, check)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from pitbench_hil.check import Check
+from pitbench_hil.comparing import differing
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import DECK, ShufflerBench
 from pitbench_hil.shuffler_outputs import Told, at_other_times, different, jam, play, recycle
@@ -73,7 +74,7 @@ def test_output_does_not_depend_on_the_places_that_were_drawn(still: ShufflerBen
     unlike = outputs = 0
     for op in OPS:
         one, other = (run.sequence(op, PLAYED) for run in runs)
-        found = sum(a != b for a, b in zip(one, other, strict=False)) + abs(len(one) - len(other))
+        found = differing(one, other)
         unlike += found
         outputs += min(len(one), len(other))
         check.note("sequence", op=op, outputs=len(one), differ=found)

@@ -13,19 +13,13 @@ from pitbench_hil.check import Check
 from pitbench_hil.claims import calendar_works, clock_works, expect_kept, says_bench, still_clock_works
 from pitbench_hil.marks import images, needs, rule
 from pitbench_hil.prototype import expect_one_version
-from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, JOKER, UNREADABLE, ShufflerBench
+from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, JOKER, RECEIPT, UNREADABLE, ShufflerBench
 from pitbench_hil.shuffler_decks import deck
-from pitbench_hil.shuffler_moves import hand_back
+from pitbench_hil.shuffler_moves import afresh, hand_back
 
 Trial = Callable[[ShufflerBench], bool]
 LEAST_SETTINGS = {"game": "g", "decks": 1, "jokers": 0, "hand": 1, "recognise": True, "continuous": False}
 MOST_SETTINGS = {"game": "g" * 24, "decks": 8, "jokers": 2, "hand": 13, "recognise": False, "continuous": True}
-
-
-def renewed(bench: ShufflerBench) -> None:
-    """A new board, idle."""
-    bench.board.start_over()
-    bench.start()
 
 
 def cards_work(bench: ShufflerBench) -> bool:
@@ -73,7 +67,7 @@ def access_works(bench: ShufflerBench) -> bool:
 def receipt_works(bench: ShufflerBench) -> bool:
     """A game's cards have a receipt."""
     bench.game()
-    made = bench.do("receipt", who="D. Ealer", seal="S1", place="pit 3", cards="Bee")
+    made = bench.do("receipt", **RECEIPT)
     return made["total"] == len(DECK) and made["result"] == "passed"
 
 
@@ -82,7 +76,7 @@ def store_fault_works(bench: ShufflerBench) -> bool:
     bench.do("store_fault", at=1, how="full")
     bench.shuffle()
     broken = "memory_error" in bench.status()["standing"]
-    renewed(bench)
+    afresh(bench)
     return broken
 
 
@@ -95,7 +89,7 @@ def raw_entropy_works(bench: ShufflerBench) -> bool:
     """A source that is stuck at the bench's word gives no challenge."""
     bench.do("entropy", how="stuck")
     dead = refusal(bench.do, "challenge")
-    renewed(bench)
+    afresh(bench)
     return dead == "entropy"
 
 
@@ -127,7 +121,7 @@ TRIALS: dict[str, Trial] = {
 @rule("NJ-1.28(h)/as-represented")
 def test_identity_does_not_overstate(bench: ShufflerBench, check: Check) -> None:
     claims = {f"cap {cap}": TRIALS.get(cap) for cap in bench.link.hello()["caps"]}
-    expect_kept(check, bench, claims, lambda: renewed(bench))
+    expect_kept(check, bench, claims, lambda: afresh(bench))
 
 
 @rule("NJ-1.28(h)/as-represented")

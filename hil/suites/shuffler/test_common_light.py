@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.shuffler import DECK, UNREADABLE, ShufflerBench
+from pitbench_hil.shuffler_moves import BUTTONS, Act, ask, attend
 
 ALARM, CALM = "red", "green"
 LONG_MS = 60_000
-BUTTONS = ("start", "deal", "hand", "unload")
-Act = Callable[[ShufflerBench], object]
 
 
 @dataclass(frozen=True)
@@ -45,35 +43,12 @@ def broken(part: str, how: str = "dead", while_: str = "shuffling") -> Act:
     return make
 
 
-def mended(part: str) -> Act:
-    return lambda bench: bench.do("mend", part=part)
-
-
-def opened(door: str) -> Act:
-    return lambda bench: bench.door(door, is_open=True)
-
-
-def closed(door: str) -> Act:
-    return lambda bench: bench.door(door, is_open=False)
-
-
 def fed(cards: bytes) -> Act:
     return lambda bench: bench.shuffle(cards)
 
 
-def taken_out(bench: ShufflerBench) -> None:
-    """The cards at feeder and exit, by hand through the service door."""
-    bench.door("service", is_open=True)
-    bench.do("clear_path")
-    bench.door("service", is_open=False)
-
-
 def mended_and_taken_out(part: str) -> Act:
-    def end(bench: ShufflerBench) -> None:
-        bench.do("mend", part=part)
-        taken_out(bench)
-
-    return end
+    return lambda bench: attend(bench, (part,))
 
 
 def cut_in_a_game(bench: ShufflerBench) -> None:
@@ -109,20 +84,20 @@ def restarted(bench: ShufflerBench) -> None:
 
 
 FAULTS = (
-    Fault("service_door", opened("service"), closed("service")),
-    Fault("shroud", opened("shroud"), closed("shroud")),
+    Fault("service_door", ask("door", which="service", open=True), ask("door", which="service", open=False)),
+    Fault("shroud", ask("door", which="shroud", open=True), ask("door", which="shroud", open=False)),
     Fault("jam_feed", broken("feed", "stall"), mended_and_taken_out("feed")),
     Fault("jam_feed", broken("feed", "double"), mended_and_taken_out("feed")),
     Fault("jam_insert", broken("insert", "stall"), mended_and_taken_out("insert")),
     Fault("jam_exit", broken("eject", "stall", "dealing"), mended_and_taken_out("eject")),
     Fault("rack_stalled", broken("rack", "stall"), mended_and_taken_out("rack")),
     Fault("camera_failed", broken("camera"), mended_and_taken_out("camera")),
-    Fault("card_damaged", fed(DECK[:9] + bytes([UNREADABLE]) + DECK[9:]), taken_out),
+    Fault("card_damaged", fed(DECK[:9] + bytes([UNREADABLE]) + DECK[9:]), attend),
     Fault("cards_wrong", fed(DECK[:-1] + DECK[:1])),
     Fault("count_wrong", fed(DECK[:-1])),
     Fault("power_interrupted", cut_in_a_game),
     Fault("entropy_failed", dead_source, live_source),
-    Fault("post_failed", broken_at_start, mended("camera")),
+    Fault("post_failed", broken_at_start, ask("mend", part="camera")),
     Fault("memory_error", full_store, restarted, by_clear=False),
 )
 EACH = [pytest.param(fault, id=f"{fault.name}-{number}") for number, fault in enumerate(FAULTS)]

@@ -38,11 +38,10 @@ CONFIGURE, COMMISSION, ENTRY = REQUESTS[:3]
 
 
 @pytest.fixture
-def staffed(fresh: ShufflerBench) -> ShufflerBench:
+def staffed(staffed: ShufflerBench) -> ShufflerBench:
     """Every role has its secret, and the meters were read: a memory clear lacks nothing but the right."""
-    fresh.commission()
-    fresh.do("meters")
-    return fresh
+    staffed.do("meters")
+    return staffed
 
 
 # -- the table of rights, every request by everybody

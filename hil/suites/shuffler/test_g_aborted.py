@@ -11,7 +11,8 @@ from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.power_watch import until_power_goes
-from pitbench_hil.shuffler import DECK, START_MS, ShufflerBench
+from pitbench_hil.shuffler import DECK, RECEIPT, START_MS, ShufflerBench
+from pitbench_hil.shuffler_moves import afresh, until_truth
 
 NOT_CALLED, WHOLE = "NJ-1.28G(c)3/not-called-shuffled", "NJ-1.28X(a)/whole-deck"
 # Cards in the rack when a shuffle ends: none, some, all but the last.
@@ -19,7 +20,6 @@ CARDS = (0, 3, 20, 37, 51)
 SHUFFLE_MS = 30_000
 # A card takes twice as long at least.
 LOOK_MS = 60
-RECEIPT = {"who": "floorperson", "seal": "1", "place": "table 1", "cards": "new"}
 
 
 def begun(bench: ShufflerBench, cards: int) -> None:
@@ -27,10 +27,7 @@ def begun(bench: ShufflerBench, cards: int) -> None:
     bench.load(DECK)
     bench.do("press", button="start")
     bench.advance(130)
-    for _ in range(0, SHUFFLE_MS, LOOK_MS):
-        if bench.truth()["rack"] >= cards:
-            return
-        bench.advance(LOOK_MS)
+    until_truth(bench, lambda truth: truth["rack"] >= cards, within=SHUFFLE_MS, step=LOOK_MS)
 
 
 def false_reports(bench: ShufflerBench) -> list[str]:
@@ -90,12 +87,6 @@ def cleared_by_hand(bench: ShufflerBench) -> None:
     bench.advance()
 
 
-def again(bench: ShufflerBench) -> None:
-    """A new board with no card in it."""
-    bench.board.start_over()
-    bench.start()
-
-
 @rule(WHOLE)
 def test_a_deck_that_is_dealt(bench: ShufflerBench, check: Check) -> None:
     check.stimulus("shuffled, dealt")
@@ -115,7 +106,7 @@ def test_opened(bench: ShufflerBench, check: Check, which: str) -> None:
         bench.door(which, is_open=False)
         bench.advance()
         judged(bench, check, "opened")
-        again(bench)
+        afresh(bench)
 
 
 FAULTS = {"feed": "stall", "rack": "stall", "insert": "stall", "camera": "dead"}
@@ -151,7 +142,7 @@ def test_power_cut(bench: ShufflerBench, check: Check) -> None:
         bench.power_on()
         bench.advance(START_MS)
         judged(bench, check, "power-cut")
-        again(bench)
+        afresh(bench)
 
 
 # More writes than a shuffle has; each way for the first few, where they matter.
@@ -181,7 +172,7 @@ def test_cut_at_every_write(bench: ShufflerBench, check: Check, how: str) -> Non
         check.note("called shuffled by", said=said)
         check.measure("false_reports", len(said), rule=name)
         check.measure("cards_dealt", len(bench.tray()), rule=name)
-        again(bench)
+        afresh(bench)
     check.expect("store writes of a shuffle were cut", write > 1, True)
 
 

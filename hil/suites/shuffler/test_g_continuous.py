@@ -6,8 +6,7 @@ from pitbench_hil.check import Check
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import DECK, ShufflerBench
 from pitbench_hil.shuffler_continuous import Act, cards_off
-from pitbench_hil.shuffler_random import newly_fed
-from pitbench_hil.shuffler_reference import CHALLENGE
+from pitbench_hil.shuffler_fed import dealt_as_drawn, newly_fed, set_as_declared
 
 # Hands, each of five; behind some of them what was dealt goes back.
 HANDS = 6
@@ -19,8 +18,7 @@ BACK_AFTER = (0, 2, 3)
 def test_cards_that_come_back_go_and_come_as_drawn(still: ShufflerBench, check: Check) -> None:
     declared = newly_fed(still, "continuous")
     still.commission("technician")
-    still.configure(continuous=True)
-    declared.source.read(CHALLENGE)
+    set_as_declared(still, declared, continuous=True)
     still.shuffle()
     acts = [Act("shuffle", DECK)]
     for hand in range(HANDS):
@@ -36,9 +34,7 @@ def test_cards_that_come_back_go_and_come_as_drawn(still: ShufflerBench, check: 
             still.press("start")
             still.until("ready", "error", within=10_000)
             acts.append(Act("recycle", dealt))
-    off = cards_off(declared, acts)
-    check.measure("cards_out_of_place", off, rule="NJ-1.28G(c)1/out-as-drawn")
-    check.measure("other_places", off, rule="NJ-1.28X(g)/order-is-the-generators")
+    dealt_as_drawn(check, cards_off(declared, acts))
 
 
 @rule("NJ-1.28G(c)1/out-as-drawn", "NJ-1.28X(g)/order-is-the-generators")
@@ -47,8 +43,7 @@ def test_a_deck_dealt_to_its_last_card_comes_as_drawn(still: ShufflerBench, chec
     """Of few cards each is drawn, too: the last occupied slot, and the only one."""
     declared = newly_fed(still, "last")
     still.commission("technician")
-    still.configure(continuous=True, hand=13)
-    declared.source.read(CHALLENGE)
+    set_as_declared(still, declared, continuous=True, hand=13)
     check.stimulus("a deck dealt card by card from slots that are drawn")
     still.shuffle()
     acts = [Act("shuffle", DECK)]
@@ -58,6 +53,4 @@ def test_a_deck_dealt_to_its_last_card_comes_as_drawn(still: ShufflerBench, chec
         still.until("ready", "idle", "error", within=20_000, step=1000)
         acts.append(Act("deal", still.tray()[before:]))
     check.expect("all cards dealt", sorted(still.tray()), sorted(DECK))
-    off = cards_off(declared, acts)
-    check.measure("cards_out_of_place", off, rule="NJ-1.28G(c)1/out-as-drawn")
-    check.measure("other_places", off, rule="NJ-1.28X(g)/order-is-the-generators")
+    dealt_as_drawn(check, cards_off(declared, acts))

@@ -9,8 +9,8 @@ from typing import Any
 from pitbench_hil.check import Check
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import DECK, ShufflerBench
-from pitbench_hil.shuffler_random import again, newly_fed
-from pitbench_hil.shuffler_reference import CHALLENGE, Declared, cycles_before, cycles_until
+from pitbench_hil.shuffler_fed import again, dealt_as_drawn, newly_fed, set_as_declared
+from pitbench_hil.shuffler_reference import Declared, cycles_before, cycles_until
 
 # Idle seconds before a draw, at most: of games in a row, of the bench's own waits, of a slow PC.
 IDLE = 600
@@ -60,8 +60,7 @@ def test_no_setting_has_a_part_in_an_order(fresh: ShufflerBench, check: Check) -
     fresh.commission("technician")
     for deed, settings in SETTINGS.items():
         check.stimulus("order drawn", after=deed)
-        now = fresh.configure(**settings)
-        declared.source.read(CHALLENGE)
+        now = set_as_declared(fresh, declared, **settings)
         off += places_off(declared, fresh.orders(1, now["decks"] * (52 + now["jokers"]))[0].tolist())
     check.measure("other_places", off)
 
@@ -141,8 +140,7 @@ def test_games_in_a_row_come_out_as_drawn(fresh: ShufflerBench, check: Check) ->
         order = [dealt.index(card) if card in dealt else -1 for card in cards]
         off += (wrong := places_off(declared, order))
         without_draw += wrong > 0
-    check.measure("cards_out_of_place", off, rule="NJ-1.28G(c)1/out-as-drawn")
-    check.measure("other_places", off, rule="NJ-1.28X(g)/order-is-the-generators")
+    dealt_as_drawn(check, off)
     check.measure("games_without_draw", without_draw, rule="NJ-1.28G(b)2/at-every-game")
 
 
@@ -151,15 +149,12 @@ def test_games_in_a_row_come_out_as_drawn(fresh: ShufflerBench, check: Check) ->
 def test_a_shoe_of_two_decks_comes_out_as_drawn(fresh: ShufflerBench, check: Check) -> None:
     declared = newly_fed(fresh, "shoe")
     fresh.commission("technician")
-    fresh.configure(decks=2, hand=13)
-    declared.source.read(CHALLENGE)
+    set_as_declared(fresh, declared, decks=2, hand=13)
     cards = DECK + DECK[::-1]
     check.stimulus("two decks shuffled and dealt")
     fresh.shuffle(cards)
     dealt = fresh.deal_all()
-    off = shoe_off(declared, cards, dealt)
-    for name in ("NJ-1.28G(c)1/out-as-drawn", "NJ-1.28X(g)/order-is-the-generators"):
-        check.measure("cards_out_of_place" if "(c)" in name else "other_places", off, rule=name)
+    dealt_as_drawn(check, shoe_off(declared, cards, dealt))
 
 
 def shoe_off(declared: Declared, cards: bytes, dealt: bytes) -> int:

@@ -11,8 +11,9 @@ import pytest
 from pitbench_hil.check import Check
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import ShufflerBench
-from pitbench_hil.shuffler_random import Inquiry, Sample, again, fed_by_itself, newly_fed
-from pitbench_hil.shuffler_reference import CHALLENGE, SEED, STATE, TESTED, cycles_before
+from pitbench_hil.shuffler_fed import again, fed_by_itself, newly_fed, set_as_declared
+from pitbench_hil.shuffler_random import Inquiry, Sample
+from pitbench_hil.shuffler_reference import SEED, STATE, TESTED, cycles_before
 from pitbench_hil.statistics import bits
 from pitbench_hil.statistics.budget import Family
 from pitbench_hil.statistics.counts import chi_square, independence
@@ -64,8 +65,7 @@ def test_bits_of_every_game(fresh: ShufflerBench, check: Check) -> None:
     fresh.commission("technician")
     margins = {}
     for decks, jokers in GAMES:
-        fresh.configure(decks=decks, jokers=jokers)
-        declared.source.read(CHALLENGE)
+        set_as_declared(fresh, declared, decks=decks, jokers=jokers)
         order = fresh.orders(1, decks * (52 + jokers))[0].tolist()
         told = fresh.status()["bits"]
         known = cycles_before(declared, order, IDLE) is not None

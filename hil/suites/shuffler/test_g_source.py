@@ -13,7 +13,7 @@ from pitbench_hil.check import Check
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.run import Run
 from pitbench_hil.shuffler import DECK, START_MS, ShufflerBench
-from pitbench_hil.shuffler_random import again, fed_by_itself, newly_fed
+from pitbench_hil.shuffler_fed import again, fed_by_itself, newly_fed
 from pitbench_hil.shuffler_reference import Declared, cycles_before
 from pitbench_hil.statistics.health import adaptive_proportion, repetition_count
 from pitbench_hil.statistics.repeats import repeats, seed_bits_found
@@ -88,9 +88,7 @@ def test_source_that_fails_between_games(fresh: ShufflerBench, check: Check, how
     check.expect("the alarm came in time", drawn <= LATEST[how], True)
     pressed(fresh, check)
     # A source that failed once isn't trusted again before a restart.
-    fresh.board.rig.entropy_at_start("board")
-    fresh.cut()
-    fresh.power_on()
+    fresh.restart_with("board")
     fresh.advance(START_MS)
     shuffles_again(fresh, check)
 
@@ -98,8 +96,7 @@ def test_source_that_fails_between_games(fresh: ShufflerBench, check: Check, how
 @pytest.mark.parametrize("how", WAYS)
 def test_source_that_fails_at_the_start(fresh: ShufflerBench, check: Check, how: str) -> None:
     check.stimulus("a start with a source that fails", how=how)
-    fresh.board.rig.entropy_at_start(how, "failing")
-    fresh.board.start_over()
+    fresh.start_over_with(how, "failing")
     fresh.advance(START_MS)
     check.expect("self-test passed", fresh.status()["post"]["ok"], False)
     pressed(fresh, check)
@@ -144,8 +141,7 @@ def test_alarm_exactly_at_the_cut_off(fresh: ShufflerBench, check: Check, name: 
     alarms = {}
     for samples in (cut_off - 1, cut_off):
         check.stimulus("a start", first_fed=name, equal=samples)
-        fresh.board.rig.entropy_at_start("led", feed(samples))
-        fresh.board.start_over()
+        fresh.start_over_with("led", feed(samples))
         fresh.advance(START_MS)
         alarms[samples] = fresh.status()["state"] == "error"
     check.note("alarm", **{str(samples): came for samples, came in alarms.items()})

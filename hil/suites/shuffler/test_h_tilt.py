@@ -23,7 +23,6 @@ def tilted(fresh: ShufflerBench, check: Check, image: Image) -> Altered:
     """In hard tilt since it found a file altered, the file still so; all roles have their secrets."""
     fresh.commission()
     altered = Altered(fresh, image)
-    altered.running()
     altered.alter(VICTIM)
     check.stimulus("one byte altered while it runs, check asked for", file=VICTIM)
     check.expect("stopped", altered.check_on_demand(), True)

@@ -28,13 +28,6 @@ CHALLENGES, TRIES_MOST, MINUTE_MS, LONGEST_MIN = 32, 12, 60_000, 90
 LOCKED = "locked"
 
 
-@pytest.fixture
-def staffed(fresh: ShufflerBench) -> ShufflerBench:
-    """Every role has its secret."""
-    fresh.commission()
-    return fresh
-
-
 class Listening:
     """A transport that keeps what crosses it."""
 

@@ -9,7 +9,6 @@ from contextlib import suppress
 import pytest
 from pitbench.addresses import EMULATED
 from pitbench.errors import PitbenchError
-from pitbench.image import Image
 from pitbench.link import DamagedLine, LinkError, decode_line
 from pitbench.protocols import gat
 from pitbench.protocols.gat import Command, encode
@@ -17,6 +16,7 @@ from pitbench_hil.authority import refusal
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, rule
 from pitbench_hil.shuffler import CARD_MS, DECK, SECRETS, ShufflerBench
+from pitbench_hil.shuffler_access import PROVEN, READS
 from pitbench_hil.shuffler_gat import Terminal
 
 # Critical files, and ways out of a folder to them.
@@ -37,10 +37,8 @@ VERBS = (
     "set",
 )
 NAMES = (*VERBS, *(f"{verb}_file" for verb in VERBS), "exec", "eval", "run", "repl", "import", "mkdir", "format", "fs")
-# Operations of the link that every image has, and those of the bench; read in docs/link.md and docs/shuffler.md.
-KNOWN = ("status", "heap", "post", "meters", "events", "log", "table", "files", "digest", "crc", "challenge")
-KNOWN += ("commission", "service", "attempt_meters", "clear_memory", "history", "configure", "receipt")
-KNOWN += ("store_fault", "store", "calendar", "damage", "entropy")
+# Operations of the link that every image has, and those of the bench that touch what is stored.
+KNOWN = (*READS, *PROVEN, "store_fault", "store", "calendar", "damage", "entropy")
 SILENT_S = 0.15
 # What MicroPython's prompts say.
 PROMPTS = (b">>>", b"raw REPL", b"MicroPython v", b"Traceback", b"===", b"soft reboot", b"R\x01")
@@ -58,11 +56,6 @@ RAW_REPL = {
     "paste": (b"\x05", WRITE.encode() + b"\r\n\x04"),
     "lines": (b"\x01\n", WRITE.encode() + b"\x04\n", b"\x01" + WRITE.encode() + b"\x04\n", b"\x02\n"),
 }
-
-
-@pytest.fixture
-def terminal(fresh: ShufflerBench, image: Image, check: Check) -> Terminal:
-    return Terminal(fresh, image, check)
 
 
 # -- link

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import pytest
 from pitbench.errors import PitbenchError
-from pitbench.image import Image
 from pitbench.link import whole_files
 from pitbench.protocols.gat import REPORT_LEVEL, GatError
 from pitbench.protocols.gat_report import parse_report
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, rule
+from pitbench_hil.mutations import flipped
 from pitbench_hil.shuffler import ShufflerBench
-from pitbench_hil.shuffler_gat import GENERATOR, Terminal, boot_block, generator_files, new_seed, one_byte_altered
+from pitbench_hil.shuffler_gat import GENERATOR, Terminal, boot_block, generator_files, new_seed
 
 FORMATS = ("text", "xml")
 # Beside the generator's: the program's first file, what digests it, and what starts it.
 ALTERED = ("/image/main.mpy", "/image/wire/gat_report.mpy", "/boot/port.mpy", "/boot.py")
 STOPPED_S = 3.0
 VERIFIER = "/boot/verify.mpy"
-
-
-@pytest.fixture
-def terminal(fresh: ShufflerBench, image: Image, check: Check) -> Terminal:
-    return Terminal(fresh, image, check)
 
 
 @rule("NJ-1.28X(k)/digests")
@@ -59,11 +54,15 @@ def test_nothing_is_left_out(terminal: Terminal, fresh: ShufflerBench, check: Ch
         check.measure("left_out", len(wanted - found))
 
 
+def last_byte_altered(data: bytes) -> bytes:
+    return flipped(data, 8 * len(data) - 8)
+
+
 @rule("NJ-1.28X(k)/as-it-is-now")
 @images("bench", "release")
 def test_a_digest_is_of_the_file_as_it_is_now(terminal: Terminal, fresh: ShufflerBench, check: Check) -> None:
     good, flash = terminal.image.files, fresh.board.supervisor.flash
-    altered = {path: one_byte_altered(good[path]) for path in (*generator_files(good), *ALTERED)}
+    altered = {path: last_byte_altered(good[path]) for path in (*generator_files(good), *ALTERED)}
     for what, files in (("as built", {}), ("altered", altered), ("put right", {path: good[path] for path in altered})):
         check.stimulus(f"files {what} while the board runs", files=sorted(files))
         flash.change(files)
@@ -74,7 +73,7 @@ def test_a_digest_is_of_the_file_as_it_is_now(terminal: Terminal, fresh: Shuffle
 @rule("NJ-1.28X(k)/as-it-is-now")
 @images("bench", "release")
 def test_what_lists_the_files_is_no_exception(terminal: Terminal, fresh: ShufflerBench, check: Check) -> None:
-    files = {**terminal.image.files, VERIFIER: one_byte_altered(terminal.image.files[VERIFIER])}
+    files = {**terminal.image.files, VERIFIER: last_byte_altered(terminal.image.files[VERIFIER])}
     check.stimulus("the boot block's verifier altered while the board runs")
     fresh.board.supervisor.flash.change({VERIFIER: files[VERIFIER]})
     seed = new_seed()

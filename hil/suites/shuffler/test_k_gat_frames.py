@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from pitbench.image import Image
 from pitbench.protocols import gat
 from pitbench.protocols.gat import Command, Format, Frame, encode, results_data
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, needs, rule
+from pitbench_hil.mutations import flipped
 from pitbench_hil.shuffler import ShufflerBench
 from pitbench_hil.shuffler_gat import Terminal, new_seed
 
@@ -19,11 +19,6 @@ NOON, LATER_S = 1_800_000_000, 5000
 UNKNOWN_LEVELS = (0x00, 0x02, 0x03, 0x10, 0xB9, 0xBB, 0xFF)
 
 
-@pytest.fixture
-def terminal(fresh: ShufflerBench, image: Image, check: Check) -> Terminal:
-    return Terminal(fresh, image, check)
-
-
 def answer(frame: Frame | None) -> str:
     """Words for an answer, as evidence."""
     return gat.frame_text(frame) if frame else "silence"
@@ -31,8 +26,14 @@ def answer(frame: Frame | None) -> str:
 
 def damaged(good: bytes) -> list[bytes]:
     """One bit wrong in each byte, a byte less, a byte more, its CRC turned round."""
-    flips = [good[:at] + bytes([good[at] ^ 1 << at % 8]) + good[at + 1 :] for at in range(len(good))]
+    flips = [flipped(good, 8 * at + at % 8) for at in range(len(good))]
     return [*flips, good[:-1], good[:2] + b"\x03" + good[2:], good[:-2] + good[:-3:-1]]
+
+
+def wrongly_answered(terminal: Terminal, frame: bytes) -> int:
+    """How many answers come to what needs none, and whether the status after it is another than an idle device's."""
+    terminal.send(frame)
+    return len(terminal.heard()) + (answer(terminal.ask(Command.STATUS)) != "idle, text")
 
 
 @rule("HOUSE-gat-frames")
@@ -48,9 +49,7 @@ def test_a_damaged_frame_is_dropped_in_silence_and_the_next_is_answered(
     wrong = 0
     for frame in damaged(good):
         check.stimulus("a damaged frame", frame=frame.hex())
-        terminal.send(frame)
-        wrong += len(terminal.heard())
-        wrong += answer(terminal.ask(Command.STATUS)) != "idle, text"
+        wrong += wrongly_answered(terminal, frame)
     check.measure("wrong_answers", wrong)
 
 
@@ -60,9 +59,7 @@ def test_what_is_no_frame_is_dropped_in_silence(terminal: Terminal, check: Check
     wrong = 0
     for frame in STRANGE:
         check.stimulus("a frame that there isn't", frame=frame[:8].hex())
-        terminal.send(frame)
-        wrong += len(terminal.heard())
-        wrong += answer(terminal.ask(Command.STATUS)) != "idle, text"
+        wrong += wrongly_answered(terminal, frame)
     check.measure("wrong_answers", wrong)
 
 

@@ -10,9 +10,11 @@ from pitbench.protocols import gat
 from pitbench.protocols.gat import Command
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
+from pitbench_hil.comparing import differing
 from pitbench_hil.marks import rule
 from pitbench_hil.shuffler import CARD_MS, DECK, STEP_MS, ShufflerBench
 from pitbench_hil.shuffler_gat import Terminal, new_seed
+from pitbench_hil.shuffler_moves import afresh
 
 # On a board each ends with a write of flash, and that takes time of its own.
 CALCULATIONS = 6
@@ -73,16 +75,14 @@ def test_validation_while_shuffling_and_dealing(fresh: ShufflerBench, image: Ima
     validations.finish()
     check.expect("calculations left", validations.left, 0)
     check.expect("cards dealt", sorted(watched.order), sorted(DECK))
-    differing = sum(one != other for one, other in zip(undisturbed.order, watched.order, strict=False))
-    check.measure("cards_out_of_place", differing + abs(len(undisturbed.order) - len(watched.order)))
+    check.measure("cards_out_of_place", differing(undisturbed.order, watched.order))
     check.measure("slower_by", watched.shuffle_ms - undisturbed.shuffle_ms)
     check.measure("slower_by", watched.hand_ms - undisturbed.hand_ms)
 
 
 def game(bench: ShufflerBench, meanwhile: Callable[[], None]) -> Game:
     """Shuffle and deal a deck on a board that starts over, with something done at each step of time."""
-    bench.board.start_over()
-    bench.start()
+    afresh(bench)
     # The first calculation is under way when the order is drawn.
     meanwhile()
     bench.load()
@@ -110,7 +110,7 @@ def let_pass(bench: ShufflerBench, within: int, meanwhile: Callable[[], None]) -
 
 def lasted(bench: ShufflerBench, state: str) -> int:
     """Device ms of the last time in this state, by the device's events. Raises Unreached."""
-    events = bench.do("events", after=0)["events"]
+    events = bench.events()
     began = max((event[1] for event in events if event[2] == state), default=0)
     ended = [event[1] for event in events if event[1] >= began and event[2] in ("ready", "idle")]
     if not began or not ended:
