@@ -53,7 +53,7 @@ boards: $(READY) ## list the boards that are plugged in, and what runs on them
 flash: $(READY) ## put the image onto a board (BOARD, PORT): copied, proven by digest, started, greeted
 	@$(BIN)/pitbench flash $(ONE) --board $(BOARD) $(addprefix --port ,$(PORT))
 
-docs: $(READY) ## draw the state charts and the boards' wiring in docs/ again
+docs: $(READY) ## draw a device's state chart and the boards' wiring in docs/ again
 	@$(BIN)/pitbench draw $(ONE)
 	@$(BIN)/pitbench wiring
 

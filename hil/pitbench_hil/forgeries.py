@@ -153,16 +153,16 @@ def _appended(files: Files) -> Iterator[Mutation]:
 
 
 def _missing(files: Files) -> Iterator[Mutation]:
+    for path in SEALS:
+        # The board has words of its own for a seal that isn't there.
+        yield Mutation(f"{path} taken away", _without(files, path))
     for path in signed_files(files):
-        rest = {other: data for other, data in files.items() if other != path}
-        yield Mutation(f"{path} taken away", rest if path in SEALS else with_fitting_crc(rest), _named(path))
-    for path in (MANIFEST_FILE, SIGNATURE_FILE):
-        yield Mutation(f"{path} taken away", {other: data for other, data in files.items() if other != path})
+        if path not in SEALS:
+            yield Mutation(f"{path} taken away", with_fitting_crc(_without(files, path)), path)
 
 
-def _named(path: str) -> str:
-    """The path that a board has to name; a seal that isn't there has words of its own."""
-    return "" if path in SEALS else path
+def _without(files: Files, path: str) -> dict[str, bytes]:
+    return {other: data for other, data in files.items() if other != path}
 
 
 def _stray(files: Files) -> Iterator[Mutation]:

@@ -22,7 +22,7 @@ STRANGER, CLERK = "stranger", "clerk"
 WRONG, STRANGERS_OWN = "ee" * 16, "5f" * 16
 # Of every image, without a proof: they read.
 READS = (
-    "hello", "status", "heap", "post", "meters", "events", "log", "table", "files", "digest", "crc", "challenge",
+    "status", "heap", "post", "meters", "events", "log", "table", "files", "digest", "crc", "challenge",
     "authenticate", "authenticity", "receipt",
 )  # fmt: skip
 # With a proof.

@@ -24,6 +24,8 @@ REQUEST_LIMIT = 240
 REPLY_LIMIT = 1024
 RETRIES = 2
 HELLO_EVERY_S = 0.5
+# The request wasn't looked at: ids don't follow, or the session is another one's.
+OUT_OF_STEP = ("bad_id", "no_session")
 # The request reached the board damaged: it was not acted on, and may be sent again.
 DAMAGED_ON_THE_WAY = ("bad_crc", "too_long", "bad_json")
 
@@ -38,6 +40,19 @@ class LinkError(PitbenchError):
         self.op = op
         self.code = code
         self.why = why
+
+
+class LinkOutOfStep(PitbenchError):
+    """The board didn't look at the request: it is in another session, or at another place in this one.
+
+    It has refused nothing, and so this is no LinkError. A new session is open already.
+    """
+
+    def __init__(self, op: str, why: str) -> None:
+        super().__init__(
+            f"The board has lost step with this link, and didn't look at '{op}': {why}.",
+            "See that no other program is open on its port, and ask again.",
+        )
 
 
 class LinkTimeout(PitbenchError):
@@ -151,7 +166,7 @@ class LinkClient:
     def do(self, op: str, **args: Any) -> dict[str, Any]:
         """Ask for `op` and return what the board answers.
 
-        Raises: LinkError (refused), LinkTimeout, BoardRebooted, TransportGone.
+        Raises: LinkError (refused), LinkTimeout, LinkOutOfStep, BoardRebooted, TransportGone.
         """
         return self.do_within(self.timeout, op, **args)
 
@@ -202,9 +217,11 @@ class LinkClient:
             raise BoardRebooted(op, before, self.identity)
 
     def _result(self, op: str, reply: dict[str, Any]) -> dict[str, Any]:
-        if reply.get("err", {}).get("code") == "no_session":
+        error = reply.get("err", {})
+        if error.get("code") in OUT_OF_STEP:
             self._session_open = False
             self._open_session(op)
+            raise LinkOutOfStep(op, str(error.get("why")))
         return _unwrap(op, reply)
 
     def _exchange(

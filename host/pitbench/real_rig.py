@@ -14,6 +14,7 @@ from pitbench.hub import HubPower
 from pitbench.rig_line import RigLine
 from pitbench.transport import Framing, open_transport
 from pitbench.virtual.pins import PinResponder
+from pitbench.virtual.surroundings import Surroundings, ToldAtStart
 
 VIRTUAL_ONLY = "Rules that need it run on a virtual board."
 _OTHER_HUB = "Plug it into a hub that really cuts the power of its ports."
@@ -62,7 +63,7 @@ class HubSupply:
         self.is_on = True
 
 
-class RealRig:
+class RealRig(ToldAtStart):
     """Acts as a virtual board's supervisor does, as far as the rig reaches.
 
     Args:
@@ -114,9 +115,14 @@ class RealRig:
             raise DeadlinePassed("The board asked for no power cut in time.", "Look at the rig's line.")
 
     @property
+    def around(self) -> Surroundings:
+        """What stands around the board, by its lines. Raises BeyondRig without any."""
+        return self._lines().around
+
+    @property
     def responder(self) -> PinResponder:
         """The parts that answer what a release image drives. Raises BeyondRig without lines."""
-        return self._lines().responder
+        return self.around.responder
 
     def pins(self, name: str, level: int) -> None:
         """Set the level of a sensor by a line. Raises BeyondRig where it can't."""
@@ -125,27 +131,6 @@ class RealRig:
     def adc(self, name: str, *values: int) -> None:
         """Set what a measuring sensor reads. Raises BeyondRig without lines."""
         self._lines().adc(name, *values)
-
-    def fault_at_start(self, at: int, how: str) -> None:
-        """Have the next start of a bench image fail at a store write. Raises BeyondRig without lines."""
-        self._lines().fault_at_start(at, how)
-
-    def entropy_at_start(self, how: str, seed: str = "") -> None:
-        """Feed a bench image's entropy source at every start: its first seed is drawn before the link is there.
-
-        Args:
-            how: fixed, stuck, biased, slow or board, as the link operation `entropy` takes it; fixed needs a seed.
-        """
-        self._lines().entropy_at_start(how, seed)
-
-    def clock_at_start(self, ms: int | None, second: int = 0) -> None:
-        """Have a bench image's clock stand at every start: it moves by the link operation `advance` alone.
-
-        Args:
-            ms: device time of the start, None for a clock that runs as ever.
-            second: what the calendar shows then, since 1970.
-        """
-        self._lines().clock_at_start(ms, second)
 
     def close(self) -> None:
         """End the lines; the power is back whatever happened."""

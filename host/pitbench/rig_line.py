@@ -27,12 +27,14 @@ class RigLine:
     Args:
         port: open, at the board's own speed; this object closes it.
         cut: called when the board asks for its power to be cut.
+
+    `around` is what the board is told at its starts.
     """
 
     def __init__(self, port: Transport, cut: Callable[[], None]) -> None:
         self._port = port
         self._cut = cut
-        self._around = Surroundings()
+        self.around = Surroundings()
         self._stopping = threading.Event()
         self._broken: PitbenchError | None = None
         self._thread = threading.Thread(target=self._listen, name="rig-line", daemon=True)
@@ -41,36 +43,15 @@ class RigLine:
     @property
     def responder(self) -> PinResponder:
         """The parts that answer what a release image drives."""
-        return self._around.responder
+        return self.around.responder
 
     def pins(self, name: str, level: int) -> None:
         """Set the level of a sensor that has no pin; it stays so. Raises PitbenchError when the line broke."""
-        self._tell(self._around.pin(name, level))
+        self._tell(self.around.pin(name, level))
 
     def adc(self, name: str, *values: int) -> None:
         """Set what a measuring sensor reads. Raises PitbenchError when the line broke."""
         self._tell(adc(name, *values))
-
-    def fault_at_start(self, at: int, how: str) -> None:
-        """Have the next start of a bench image fail at its `at`-th store write, as `store_fault` takes it."""
-        self._around.fault_at_start(at, how)
-
-    def entropy_at_start(self, how: str, seed: str = "") -> None:
-        """Feed a bench image's entropy source at every start: its first seed is drawn before the link is there.
-
-        Args:
-            how: fixed, stuck, biased, slow or board, as the link operation `entropy` takes it; fixed needs a seed.
-        """
-        self._around.entropy_at_start(how, seed)
-
-    def clock_at_start(self, ms: int | None, second: int = 0) -> None:
-        """Have a bench image's clock stand at every start: it moves by the link operation `advance` alone.
-
-        Args:
-            ms: device time of the start, None for a clock that runs as ever.
-            second: what the calendar shows then, since 1970.
-        """
-        self._around.clock_at_start(ms, second)
 
     def close(self) -> None:
         """End the thread, and give the port back."""
@@ -91,7 +72,7 @@ class RigLine:
     def _obey(self, line: str) -> None:
         if line == "cut":
             self._cut()
-        for answer in self._around.heard(line) or ():
+        for answer in self.around.heard(line) or ():
             self._tell(answer)
 
     def _tell(self, line: str) -> None:

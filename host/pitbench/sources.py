@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,12 @@ class Tree:
     def _belongs(self, name: str, device: str) -> bool:
         owners = [other for other, row in self._products.items() if any(fnmatchcase(name, p) for p in row["own"])]
         return not owners or device in owners
+
+
+@cache
+def wire_of(device: str) -> str:
+    """Return the name of the protocol that a product speaks on its wire: "id003". Raises UnknownName."""
+    return str(Tree().constants(product_name(device))["WIRE"])
 
 
 def _hidden(name: str) -> bool:

@@ -15,9 +15,9 @@ from pitbench.deadline import Deadline
 from pitbench.errors import BeyondRig, PitbenchError
 from pitbench.found_port import FoundPort
 from pitbench.link import LinkClient, LinkTimeout
-from pitbench.protocols import gat, gat_host, id003
+from pitbench.protocols import gat, id003
 from pitbench.real_rig import VIRTUAL_ONLY, RealRig, open_rig
-from pitbench.sources import Tree, product_name
+from pitbench.sources import wire_of
 from pitbench.transport import FRAMINGS, LINK_FRAMING, Framing, TraceSink, Transport, TransportGone, open_transport
 from pitbench.uf2 import find_uf2, read_uf2
 from pitbench.virtual import VirtualBoard, find_interpreter
@@ -30,7 +30,6 @@ READY_S = 20.0
 # A board that restarted by itself has its USB port back within this time.
 BACK_S = 10.0
 WIRE_ANSWER_S = 1.0
-WIRE_BITS = 11
 PTYS = "/dev/pts/"
 REAL_RUNG = "board"
 START_OVER = "start_over"
@@ -80,9 +79,9 @@ class Board:
 
     @property
     def byte_ms(self) -> float:
-        """Time that one byte takes on the wire, in ms: start, 8 data, parity and stop bit; none on a pty alone."""
+        """Time that one byte takes on the wire, in ms; none on a pty alone."""
         is_pty = self.rung != EMULATED and (self.virtual is not None or self.wire.url.startswith(PTYS))
-        return 0.0 if is_pty else 1000 * WIRE_BITS / FRAMINGS[str(self.identity["wire"])].baud
+        return 0.0 if is_pty else FRAMINGS[str(self.identity["wire"])].byte_ms
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -234,9 +233,9 @@ def open_target(
     with ExitStack() as held:
         if where.virtual:
             virtual = _virtual_board(where, device, kind, image, root, held)
-            board = _open_virtual(virtual, where, _framing_of(device), timeout, trace, held)
+            board = _open_virtual(virtual, where, FRAMINGS[wire_of(device)], timeout, trace, held)
         else:
-            board = _open_real(where, _framing_of(device), timeout, trace, held)
+            board = _open_real(where, FRAMINGS[wire_of(device)], timeout, trace, held)
         board.holds(held.pop_all())
         return board
 
@@ -256,11 +255,6 @@ def _open_virtual(
     board = Board(where, virtual.interpreter.kind, client, wire, virtual)
     board.reconnect()
     return board
-
-
-def _framing_of(device: str) -> Framing:
-    """How a device's protocol sets its port: the product's own table names it."""
-    return FRAMINGS[str(Tree().constants(product_name(device))["WIRE"])]
 
 
 def _open_real(where: Target, framing: Framing, timeout: float, trace: TraceSink | None, held: ExitStack) -> Board:
@@ -371,6 +365,9 @@ def _version_over_wire(board: Board) -> str:
 
 
 def _status_over_gat(board: Board) -> str:
+    # A report's XML isn't loaded for a device that has none.
+    from pitbench.protocols import gat_host
+
     board.wire.flush_input()
     host = gat_host.GatHost(board.wire, gat_host.GatSettings(reply_s=WIRE_ANSWER_S, tries=1), board.clock)
     try:

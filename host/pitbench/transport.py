@@ -72,6 +72,11 @@ class Framing:
     parity: str = "N"
     stop: int = 1
 
+    @property
+    def byte_ms(self) -> float:
+        """Time that one byte takes on the line, in ms: start bit, data, parity and stop bits."""
+        return 1000 * (1 + self.bits + (self.parity != "N") + self.stop) / self.baud
+
 
 LINK_FRAMING = Framing()
 ID003_FRAMING = Framing(9600, 8, "E", 1)

@@ -10,7 +10,6 @@ from device.shuffler_table import CONDITIONS
 from shuffler_bench import DECK, Desk, Source
 
 JOKER, UNREADABLE, FOREIGN, BOXED = 52, 53, 64, 128
-NEVER_RAISED = {"memory_error", "post_failed"}
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pitbench.link import (
     LineSplitter,
     LinkClient,
     LinkError,
+    LinkOutOfStep,
     LinkTimeout,
     decode_line,
     encode_line,
@@ -165,6 +166,14 @@ def test_a_refusal_has_code_and_words(link: LinkClient) -> None:
         link.do("fly")
     assert caught.value.code == "unknown_op"
     assert link.do("status")["state"] == "idle"
+
+
+@pytest.mark.parametrize("code", ["bad_id", "no_session"])
+def test_a_request_that_was_not_looked_at_is_no_refused_one(code: str) -> None:
+    client, _ = scripted(err(1, code), HELLO, ok(1, a=1))
+    with pytest.raises(LinkOutOfStep, match="didn't look at 'status': test"):
+        client.do("status")
+    assert client.do("status") == {"a": 1}
 
 
 def test_a_reboot_is_told_and_never_retried_across(link: LinkClient) -> None:

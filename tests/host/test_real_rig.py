@@ -79,7 +79,7 @@ def test_the_world_is_kept_as_it_was_told_last(line: RigLine, board_side: BoardS
 
 
 def test_a_fault_is_told_once_before_the_world(line: RigLine, board_side: BoardSide) -> None:
-    line.fault_at_start(2, "torn_ff")
+    line.around.fault_at_start(2, "torn_ff")
     board_side.says("world?\nworld?\n")
     assert board_side.hears(3) == ["fault 2 torn_ff", "world", "world"]
 

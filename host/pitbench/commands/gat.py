@@ -77,8 +77,7 @@ def _seed(text: str) -> bytes | None:
 
 def _status(host: GatHost, args: argparse.Namespace) -> int:
     status, last = host.status(), host.last()
-    when = "at an unknown time" if last.age_s is None else f"{last.age_s} s ago"
-    made = f"level {last.level:02x}, {when}" if last.level else "none"
+    made = f"level {last.level:02x}, {last.when}" if last.level else "none"
     print(f"GAT {status.version_text}, {gat.state_text(status.state)}, {gat.format_text(status.format)}.")
     print(f"Last calculation: {made}.")
     if why := host.reason():

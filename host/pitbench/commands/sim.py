@@ -21,7 +21,7 @@ from pitbench.errors import PitbenchError
 from pitbench.event_watch import EventWatch
 from pitbench.image import KINDS, build_image
 from pitbench.link import LinkClient, LinkTimeout
-from pitbench.sources import Tree, product_name
+from pitbench.sources import wire_of
 from pitbench.targets import board_of, make_board, prove_startable
 from pitbench.transport import FRAMINGS, open_transport
 from pitbench.virtual import VirtualBoard
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 def advice(device: str, kind: str, link: str, wire: str) -> dict[str, str]:
     """What a person may do with the ports of a device: name of the wire's protocol, examples, a hint."""
-    protocol = str(Tree().constants(product_name(device))["WIRE"])
+    protocol = wire_of(device)
     (name, hint), framing = WIRES[protocol], FRAMINGS[protocol]
     tried = ["status", *EXAMPLES[device][kind], "events"]
     return {

@@ -266,6 +266,11 @@ class LastCalculation:
     level: int
     age_s: int | None
 
+    @property
+    def when(self) -> str:
+        """Words for its age."""
+        return "at an unknown time" if self.age_s is None else f"{self.age_s} s ago"
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -351,8 +356,7 @@ def _status_said(data: bytes) -> str:
 
 def _last_said(data: bytes) -> str:
     last = parse_last(data)
-    age = "at an unknown time" if last.age_s is None else f"{last.age_s} s ago"
-    return f"last level {last.level:02x}, {age}" if last.level else "last level none"
+    return f"last level {last.level:02x}, {last.when}" if last.level else "last level none"
 
 
 def _piece_said(data: bytes) -> str:

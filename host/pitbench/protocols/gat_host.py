@@ -262,7 +262,7 @@ class GatHost:
 
     def xml_result(self, seed: bytes | None = None, deadline: Deadline | None = None) -> Result:
         """Return the report of all components as XML, as it came. Raises as `special` does."""
-        return self.special(GET_FILE, XML_REPORT, *([seed.hex()] if seed else []), deadline=deadline)
+        return self.special(GET_FILE, XML_REPORT, *_seed_words(seed), deadline=deadline)
 
     def functions(self, deadline: Deadline | None = None) -> list[SpecialFunction]:
         """Return the special functions that the device offers. Raises as `report` does."""
@@ -285,17 +285,16 @@ class GatHost:
 
     def component_result(self, name: str, seed: bytes | None = None, deadline: Deadline | None = None) -> Result:
         """Return what the device answers about one component, as it came. Raises as `special` does."""
-        return self.special(COMPONENT, name, *([seed.hex()] if seed else []), deadline=deadline)
+        return self.special(COMPONENT, name, *_seed_words(seed), deadline=deadline)
 
     def _prove_fresh(self, level: int, asked_at: float, deadline: Deadline) -> None:
         """A result survives a power cut: after one that went unnoticed, the last result isn't the one asked for."""
         last, since = self.last(deadline), self._clock() - asked_at
         young = last.age_s is not None and last.age_s <= since + AGE_SLACK_S
         if last.level != level or (self.settings.age_checked and not young):
-            when = "at an unknown time" if last.age_s is None else f"{last.age_s} s ago"
             raise StaleResult(
-                f"The device's last result is of level {last.level:02x} and was made {when}; level {level:02x} was "
-                f"asked for {since:.0f} s ago.",
+                f"The device's last result is of level {last.level:02x} and was made {last.when}; "
+                f"level {level:02x} was asked for {since:.0f} s ago.",
                 "Start it again; if the device counts these seconds in another way, use --any-age.",
             )
 
@@ -355,6 +354,11 @@ class GatHost:
             f"{decoder.good} good frames.",
             "Look whether the device's CRC is another one (--crc), then at the line's speed and noise.",
         )
+
+
+def _seed_words(seed: bytes | None) -> list[str]:
+    """How a special function is told its seed."""
+    return [seed.hex()] if seed else []
 
 
 def _reply(command: Command, frame: Frame, parse: Callable[[bytes], Reply]) -> Reply | None:

@@ -17,7 +17,7 @@ from pitbench.virtual.interpreter import Interpreter
 from pitbench.virtual.pins import PinResponder
 from pitbench.virtual.ptys import open_port
 from pitbench.virtual.starting import Starter
-from pitbench.virtual.surroundings import NEW_WORLD, Surroundings, adc
+from pitbench.virtual.surroundings import NEW_WORLD, Surroundings, ToldAtStart, adc
 
 CONSOLE = "console.log"
 NOTE_MARK = "[supervisor]"
@@ -27,7 +27,7 @@ DIED = "died"
 CRASH_LIMIT, CRASH_WINDOW_S = 5, 10.0
 
 
-class VirtualBoard:
+class VirtualBoard(ToldAtStart):
     """A board whose flash is the folder `root`.
 
     Power and resets may be used from any thread. `link_path` and `wire_path` stay the same, and stay open to
@@ -124,30 +124,10 @@ class VirtualBoard:
         with self._changed:
             self._tell(adc(name, *values))
 
-    def fault_at_start(self, at: int, how: str) -> None:
-        """Have the next start of a bench image fail at its `at`-th store write: writes come before the link does.
-
-        Args:
-            how: as the link operation `store_fault` takes it.
-        """
-        self._around.fault_at_start(at, how)
-
-    def entropy_at_start(self, how: str, seed: str = "") -> None:
-        """Feed a bench image's entropy source at every start: its first seed is drawn before the link is there.
-
-        Args:
-            how: fixed, stuck, biased, slow or board, as the link operation `entropy` takes it; fixed needs a seed.
-        """
-        self._around.entropy_at_start(how, seed)
-
-    def clock_at_start(self, ms: int | None, second: int = 0) -> None:
-        """Have a bench image's clock stand at every start: it moves by the link operation `advance` alone.
-
-        Args:
-            ms: device time of the start, None for a clock that runs as ever.
-            second: what the calendar shows then, since 1970.
-        """
-        self._around.clock_at_start(ms, second)
+    @property
+    def around(self) -> Surroundings:
+        """What stands around the board."""
+        return self._around
 
     def wait_off(self, deadline: Deadline) -> None:
         """Wait until the power is off, by a cut that the board itself asked for. Raises DeadlinePassed."""

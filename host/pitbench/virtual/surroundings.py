@@ -8,6 +8,7 @@ unasked, `world JSON`, `out NAME LEVEL`.
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 
 from pitbench.virtual.pins import PinResponder
 
@@ -74,6 +75,47 @@ class Surroundings:
         if word == "out" and len(words) == 2 and words[1].lstrip("-").isdecimal():
             return [f"pin {pin} {level}" for pin, level in self.responder.react(words[0], int(words[1]))]
         return None
+
+
+class ToldAtStart(ABC):
+    """What a bench image is told at its starts, by whoever has what stands around its board."""
+
+    @property
+    @abstractmethod
+    def around(self) -> Surroundings:
+        """The far end of the board's control lines. Raises BeyondRig where there are none."""
+
+    def fault_at_start(self, at: int, how: str) -> None:
+        """Have the next start fail at its `at`-th store write: writes come before the link does.
+
+        Args:
+            how: as the link operation `store_fault` takes it.
+
+        Raises BeyondRig.
+        """
+        self.around.fault_at_start(at, how)
+
+    def entropy_at_start(self, how: str, seed: str = "") -> None:
+        """Feed the entropy source at every start: its first seed is drawn before the link is there.
+
+        Args:
+            how: fixed, led, stuck, biased, slow or board, as the link operation `entropy` takes it.
+            seed: as `how` needs it.
+
+        Raises BeyondRig.
+        """
+        self.around.entropy_at_start(how, seed)
+
+    def clock_at_start(self, ms: int | None, second: int = 0) -> None:
+        """Have the clock stand at every start: it moves by the link operation `advance` alone.
+
+        Args:
+            ms: device time of the start, None for a clock that runs as ever.
+            second: what the calendar shows then, since 1970.
+
+        Raises BeyondRig.
+        """
+        self.around.clock_at_start(ms, second)
 
 
 def adc(name: str, *values: int) -> str:
