@@ -74,8 +74,13 @@ def test_a_board_is_altered_and_put_right_again(image: Image, tmp_path: Path) ->
     assert sorted(path.name for path in tmp_path.iterdir()) == ["boot", "boot.py", "data", "image", "main.py"]
 
 
-def test_one_altered_byte_is_one_file(image: Image) -> None:
-    assert len(different_files(image.files, one_byte_altered(image.files))) == 1
+def test_one_altered_byte_is_in_the_name_of_one_file(image: Image) -> None:
+    for which, path in enumerate(measured(image.files)):
+        altered, sound = one_byte_altered(image.files, which), image.files[path]
+        assert different_files(image.files, altered) == [path]
+        name = path.removeprefix("/image/").replace(".mpy", ".py").encode()
+        last_letter = sound.index(name) + len(name) - len("x.py")
+        assert [at for at, byte in enumerate(sound) if altered[path][at] != byte] == [last_letter]
 
 
 def test_shadows_stand_beside_bytecode(image: Image) -> None:
