@@ -39,9 +39,9 @@ def entropy(source, world):
 def clock(running, world):
     if not world.clock:
         return running
-    ms, second = [int(word) for word in world.clock]
+    ms, second = int(world.clock[0]), world.clock[1]
     still = Clock(lambda: ms)
-    still.set_calendar(second)
+    still.set_calendar(None if second == "unknown" else int(second))
     return still
 
 

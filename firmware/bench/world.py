@@ -26,8 +26,8 @@ class World:
             plant.restore(world)
 
     # What is told at every start: a store fault for it ("fault N HOW"), what feeds the entropy source ("entropy HOW
-    # SEED"), a clock that stands ("clock MS SECOND"), the world as the last run left it. A supervisor tells unasked;
-    # around a board on its own there may be nobody to ask, and the world is new.
+    # SEED"), a clock that stands ("clock MS SECOND", "clock MS unknown"), the world as the last run left it. A
+    # supervisor tells unasked; around a board on its own there may be nobody to ask, and the world is new.
     def _kept(self, port):
         patience = self.control.asks
         if patience:

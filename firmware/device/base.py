@@ -132,6 +132,10 @@ class Device:
         self._halt()
         self._event("memory_error", why)
 
+    # A sound frame on the wire, for a device that must not go on without its host.
+    def heard(self, now):
+        pass
+
     # Authorised request on the link, already proven.
     def _on_service(self, now, what, who):
         self._note(what, who, now)

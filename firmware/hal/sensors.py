@@ -51,6 +51,7 @@ class PinSensors:
         elif level:
             self._reading = dict(self._unmeasured)
             self._reading.update(self._values)
+            self._values = {}  # nothing of it is a part of the next
         self.changed = True
 
     # Name to 0 or 1; a pin that was never driven and isn't pulled up is absent. A wired sensor is its pin, whatever a

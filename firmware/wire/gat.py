@@ -78,7 +78,7 @@ class Wire(Stream):
         self.stood = bool(self._read(now)) or self.stood
         if self.buffer == self.status_query and self.result:
             self.buffer = b""
-            self.frames += 1
+            self._heard(now)
             self._status()
 
     # Time alone: one piece of a calculation.
@@ -105,9 +105,13 @@ class Wire(Stream):
             return True
         self.buffer = b[size:]
         if known:
-            self.frames += 1
+            self._heard(now)
             self._answer(b[0], b[2 : size - 2])
         return True
+
+    def _heard(self, now):
+        self.frames += 1
+        self.device.heard(now)
 
     def _check(self, frame):
         crc = self.crc16(frame)

@@ -22,12 +22,20 @@ def asked(op: str, args: Mapping[str, Any]) -> str:
     if op == "service":
         return f"{args.get('what')}|{args.get('who')} {args.get('licence')} {args.get('reason')}"
     if op == "configure":
-        settings = args.get("set")
-        values = settings if isinstance(settings, dict) else {}
-        return "configure|" + ",".join(f"{name}={json.dumps(values[name])}" for name in sorted(values))
+        return "configure|" + _words(args.get("set"))
     if op == "commission":
         return f"commission|{args.get('role')}|{args.get('secret')}"
+    if op == "fill":
+        return "fill|" + _words(args.get("people"))
+    if op == "inspect":
+        return f"inspect|{args.get('who')}|{args.get('licence')}|{args.get('found')}"
     return op
+
+
+def _words(values: object) -> str:
+    """Each value by its name, as JSON, in order of name."""
+    words = values if isinstance(values, dict) else {}
+    return ",".join(f"{name}={json.dumps(words[name])}" for name in sorted(words))
 
 
 def with_proof(link: LinkClient, op: str, args: Mapping[str, Any], role: str, secret: bytes) -> dict[str, Any]:

@@ -9,6 +9,9 @@ from wire.gat import Wire
 class Device:
     calendar = None
 
+    def heard(self, now):
+        pass
+
 
 def run(boot):
     clock = Clock(boot.port.ticks, boot.port.seconds)

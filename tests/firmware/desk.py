@@ -66,3 +66,23 @@ class Desk:
                 return
             self.plant.changed = False
             self.step("sensors", self.plant.levels(), self.plant.take_reading())
+
+    # -- what a person does
+
+    def do(self, op: str, **request: Any) -> None:
+        getattr(self.plant, "_op_" + op)(request)
+        self.happen()
+
+    def press(self, button: str) -> None:
+        self.do("press", button=button)
+        self.run(100)
+
+    def clear(self) -> None:
+        self.do("key", turned=True)
+        self.press("clear")
+        self.do("key", turned=False)
+        self.run(3000)
+
+    @property
+    def standing(self) -> list[str]:
+        return self.device.standing.names()

@@ -46,14 +46,6 @@ class Desk(desk.Desk):
         device.record["settings"].update(settings)
         super().__init__(device, plant or Plant(), [] if record is None else [record], now)
 
-    def do(self, op: str, **request: Any) -> None:
-        getattr(self.plant, "_op_" + op)(request)
-        self.happen()
-
-    def press(self, button: str) -> None:
-        self.do("press", button=button)
-        self.run(100)
-
     def ready_for_cards(self) -> Desk:
         self.run(3000)
         assert self.device.state == "idle", (self.device.state, self.device.post.steps)
@@ -65,16 +57,6 @@ class Desk(desk.Desk):
         self.run(ms)
         return self
 
-    def clear(self) -> None:
-        self.do("key", turned=True)
-        self.press("clear")
-        self.do("key", turned=False)
-        self.run(3000)
-
     @property
     def tray(self) -> bytes:
         return bytes(self.plant.tray)
-
-    @property
-    def standing(self) -> list[str]:
-        return self.device.standing.names()

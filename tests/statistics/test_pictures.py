@@ -18,6 +18,8 @@ DECKS = machines.fair(RANDOM, 600)
 DRAWN = {
     "positions": pictures.position_map(position_counts(DECKS)),
     "valleys": pictures.valley_histogram(valleys(DECKS)),
+    "faces": pictures.face_histogram(RANDOM.integers(1, 7, (600, 3))),
+    "sums": pictures.sum_histogram(RANDOM.integers(1, 7, (600, 3))),
     "p-values": pictures.p_value_plot({"valleys": 0.4, "faces <&>": 1e-9, "cycles": 0.9}, 0.001),
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pitbench_hil.statistics.dice import SIDES, sum_chances, throws_of
 from pitbench_hil.statistics.positions import position_matrix_test
 from pitbench_hil.statistics.samples import SampleError
 from pitbench_hil.statistics.valleys import fair_valleys
@@ -85,24 +86,54 @@ def valley_histogram(valleys: ArrayLike, cards: int = 52) -> str:
     if not decks:
         raise SampleError("There is no deck to draw.", "Take some.")
     fair = fair_valleys(cards) * decks
-    first, last = _seen(found, fair)
     about = f"{decks:,} decks of {cards}: {np.dot(np.arange(found.size), found) / decks:.3f} on average, "
-    root = _sheet("Valleys in a deck", WIDTH, HEIGHT, f"{about}{(cards - 2) / 3:.3f} if fair")
-    scale = _axes(root, last - first + 1, max(found.max(), fair.max()), "valleys", "decks")
-    for at in range(first, last + 1):
-        count = int(found[at]) if at < found.size else 0
-        _column(root, scale, at - first, count, f"{at} valleys: {count:,} decks, {_at(fair, at):.1f} if fair")
-        _text(root, scale[0] + scale[2] * (at - first + 0.5), HEIGHT - BELOW + 15, str(at), "middle")
-    line = [(at - first + 0.5, _at(fair, at)) for at in range(first, last + 1)]
-    _line(root, scale, line, FAIR)
+    words = "Valleys in a deck", f"{about}{(cards - 2) / 3:.3f} if fair", "valleys", "decks"
+    return _histogram(words, found, fair, range(*_seen(found, fair)))
+
+
+def face_histogram(throws: ArrayLike) -> str:
+    """How often each face came: columns as found, the line as of fair dice.
+
+    Args:
+        throws: shape (throws, dice), faces from 1 on.
+
+    Raises SampleError for what is no throw.
+    """
+    rows = throws_of(throws)
+    found = np.bincount(rows.ravel(), minlength=SIDES + 1)
+    fair = np.full(SIDES + 1, rows.size / SIDES)
+    words = "Faces", f"{len(rows):,} throws of {rows.shape[1]} dice", "face", "dice"
+    return _histogram(words, found, fair, range(1, SIDES + 1))
+
+
+def sum_histogram(throws: ArrayLike) -> str:
+    """How often each sum came: columns as found, the line as of fair dice; `throws` as for face_histogram."""
+    rows = throws_of(throws)
+    count = rows.shape[1]
+    fair = np.concatenate((np.zeros(count), sum_chances(count) * len(rows)))
+    found = np.bincount(rows.sum(axis=1), minlength=fair.size)
+    words = "Sums", f"{len(rows):,} throws of {count} dice", "sum", "throws"
+    return _histogram(words, found, fair, range(count, fair.size))
+
+
+def _histogram(words: tuple[str, str, str, str], found: Any, fair: Any, places: range) -> str:
+    """Columns as found over a line as if fair; `words`: title, what it is about, what lies along, what goes up."""
+    title, about, along, up = words
+    root = _sheet(title, WIDTH, HEIGHT, about)
+    scale = _axes(root, len(places), max(found.max(), fair.max()), along, up)
+    for at in places:
+        count, name = int(_at(found, at)), f"{at} {along}"
+        _column(root, scale, at - places[0], count, f"{name}: {count:,} {up}, {_at(fair, at):.1f} if fair")
+        _text(root, scale[0] + scale[2] * (at - places[0] + 0.5), HEIGHT - BELOW + 15, str(at), "middle")
+    _line(root, scale, [(at - places[0] + 0.5, _at(fair, at)) for at in places], FAIR)
     _legend(root, {"as found": FOUND, "if fair": FAIR})
     return _written(root)
 
 
 def _seen(found: Any, fair: Any) -> tuple[int, int]:
-    """The first and last score that some deck has, or that is expected of at least a twentieth of one."""
+    """The first score that some deck has, or a twentieth of one by chance, and the one behind the last such."""
     seen = [*np.flatnonzero(found), *np.flatnonzero(fair >= 0.05)]
-    return int(min(seen)), int(max(seen))
+    return int(min(seen)), int(max(seen)) + 1
 
 
 def _at(row: Any, at: int) -> float:

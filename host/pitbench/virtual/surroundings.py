@@ -1,8 +1,8 @@
 """What stands around a board while its power comes and goes: parts, sensors, and the world that its plant told last.
 
-Control lines go both ways, whatever carries them. To the board: `fault AT HOW`, `entropy HOW SEED`, `clock MS SECOND`,
-`world JSON` or `world` for a new one, `pin NAME LEVEL`, `adc NAME VALUE…`. From it: `world?` where nobody tells it
-unasked, `world JSON`, `out NAME LEVEL`.
+Control lines go both ways, whatever carries them. To the board: `fault AT HOW`, `entropy HOW SEED`, `clock MS SECOND`
+or `clock MS unknown`, `world JSON` or `world` for a new one, `pin NAME LEVEL`, `adc NAME VALUE…`. From it: `world?`
+where nobody tells it unasked, `world JSON`, `out NAME LEVEL`.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Surroundings:
         with self._lock:
             self._entropy = [f"entropy {how} {seed}".rstrip()]
 
-    def clock_at_start(self, ms: int | None, second: int = 0) -> None:
+    def clock_at_start(self, ms: int | None, second: int | None = 0) -> None:
         """Have the clock stand at `ms`, and the calendar at `second`, at every start from now on; None: it runs."""
         with self._lock:
-            self._clock = [] if ms is None else [f"clock {ms} {second}"]
+            self._clock = [] if ms is None else [f"clock {ms} {'unknown' if second is None else second}"]
 
     def told_at_start(self) -> list[str]:
         """Lines for a board that starts: faults ordered for it, what feeds its noise, its clock, the world before."""
@@ -106,12 +106,12 @@ class ToldAtStart(ABC):
         """
         self.around.entropy_at_start(how, seed)
 
-    def clock_at_start(self, ms: int | None, second: int = 0) -> None:
+    def clock_at_start(self, ms: int | None, second: int | None = 0) -> None:
         """Have the clock stand at every start: it moves by the link operation `advance` alone.
 
         Args:
             ms: device time of the start, None for a clock that runs as ever.
-            second: what the calendar shows then, since 1970.
+            second: what the calendar shows then, since 1970; None for one that is unknown.
 
         Raises BeyondRig.
         """

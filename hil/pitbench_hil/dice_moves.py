@@ -1,0 +1,92 @@
+"""The moments of a round, what opens a shaker, and what goes wrong with dice: the suites pair each with each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from pitbench.errors import BeyondRig
+from pitbench.targets import Board
+
+from pitbench_hil.board_bench import Unreached
+from pitbench_hil.dice_shaker import DiceBench
+
+LOOK_MS = 20
+START_AT_MS, NOON = 5000, 1_800_000_000
+# Moments of a round, by the state that the device is in.
+ROUND = ("shaking", "resting", "reading")
+MOMENTS = ("idle", *ROUND, "shown")
+# What opens it: the stimulus that does, the one that undoes it, the condition.
+OPENINGS: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
+    "lid": ("lid", {"open": True}, {"open": False}, "lid_open"),
+    "lock": ("lock", {"locked": False}, {"locked": True}, "unlocked"),
+    "latch": ("latch", {"secured": False}, {"secured": True}, "unsecured"),
+}
+# Dice that can't be read surely: how they lie.
+UNREAD: dict[str, dict[str, Any]] = {
+    "leaning": {"above": "304"},
+    "stacked": {"above": "35", "below": "423"},
+    "unsure": {"above": "354", "sure": 80},
+}
+RESULT = (3, 5, 4)
+
+
+@contextmanager
+def clock_from(board: Board, second: int | None = NOON) -> Iterator[None]:
+    """Starts in here begin at one time, with that second of the calendar, and time passes by `advance` alone.
+
+    Where the rig can't tell the board so at its start, the clock runs.
+    """
+    with suppress(BeyondRig):
+        board.rig.clock_at_start(START_AT_MS, second)
+    yield
+    with suppress(BeyondRig):
+        board.rig.clock_at_start(None)
+
+
+def afresh(bench: DiceBench, **settings: Any) -> None:
+    """A new device in a new world, filled for its game. Raises Unreached."""
+    bench.board.start_over()
+    bench.ready(**settings)
+
+
+def to_moment(bench: DiceBench, moment: str, within: int = 4000) -> None:
+    """From idle into that moment of a round whose dice will lie as RESULT does. Raises Unreached."""
+    if moment == "idle":
+        return
+    bench.lie(RESULT)
+    bench.do("press", button="shake")
+    bench.until(moment, within=within, step=LOOK_MS)
+
+
+def opened(bench: DiceBench, what: str) -> int:
+    """Open it; returns how many ms of device time it took until the device said so, `within` if it never did."""
+    op, wrong, _, name = OPENINGS[what]
+    last = max((row[0] for row in bench.events()), default=0)
+    since = bench.do(op, **wrong)["now"]
+    bench.advance(100)
+    told = [row[1] for row in bench.events(last) if row[2] == name]
+    return told[0] - since if told else 10_000
+
+
+def closed(bench: DiceBench, what: str) -> None:
+    """Put it right again."""
+    op, _, right, _ = OPENINGS[what]
+    bench.do(op, **right)
+
+
+def faces_told(bench: DiceBench) -> list[str]:
+    """Everything that says how the dice lie: status, message, events, rounds."""
+    status = bench.status()
+    said = [f"status {status['faces']}"] if status["faces"] else []
+    said += [status["message"]] if status["message"].startswith("Result") else []
+    said += [f"event {row[3]}" for row in bench.events() if row[2] == "result"]
+    return said + [f"round {faces}" for faces in bench.results()]
+
+
+def whole_round(bench: DiceBench) -> dict[str, Any]:
+    """A round from idle that nobody speaks for; its end, or what holds it up. Raises Unreached."""
+    with suppress(Unreached):
+        return bench.shake()
+    return bench.status()

@@ -1,0 +1,161 @@
+"""13:69E-1.13A(d)1ii, I(d)2, 1.16A(a): opened, unlocked, loose: no result, an alarm, on the log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pitbench_hil.check import Check
+from pitbench_hil.dice_moves import MOMENTS, OPENINGS, closed, opened, to_moment
+from pitbench_hil.dice_shaker import DiceBench
+from pitbench_hil.marks import rule
+
+WAIT_MS = 8000
+SIC_BO, MINI_DICE, LOCK, SECURED = (
+    "NJ-1.13A(d)1ii/lid",
+    "NJ-1.13I(d)2/lid",
+    "NJ-1.13A(d)1ii/lock",
+    "NJ-1.16A(a)/secured",
+)
+
+
+def each(rule_id: str) -> list[Any]:
+    """A moment of a round, with its row of that rule."""
+    return [pytest.param(moment, marks=rule(f"{rule_id}/{moment}")) for moment in MOMENTS]
+
+
+def unalarmed(bench: DiceBench, what: str) -> int:
+    """1 unless light, message and log tell of it."""
+    status, name = bench.status(), OPENINGS[what][3]
+    shown = name in status["standing"] and status["light"] == "red" and status["state"] == "error"
+    return 0 if shown and name in bench.logged() else 1
+
+
+def results_of(bench: DiceBench, check: Check, what: str, moment: str) -> int:
+    """Open it at that moment, wait, press shake; how many results came after the opening."""
+    to_moment(bench, moment)
+    before = len(bench.results())
+    check.stimulus("opened", what=what, moment=moment)
+    check.measure("detected_after", opened(bench, what), unit="ms", uncertainty=0.0)
+    bench.advance(WAIT_MS)
+    check.measure("unlogged", unalarmed(bench, what))
+    bench.press("shake")
+    bench.advance(WAIT_MS)
+    closed(bench, what)
+    bench.press("shake")
+    bench.advance(WAIT_MS)
+    check.expect("still stopped, closed again", bench.status()["state"], "error")
+    check.expect("dice at rest", bench.truth()["moving"], False)
+    return len(bench.results()) - before
+
+
+def played_on(bench: DiceBench) -> int:
+    """Cleared with the key, shaken: rounds that nobody filled it for."""
+    before = len(bench.results())
+    bench.clear()
+    bench.press("shake")
+    bench.advance(WAIT_MS)
+    return len(bench.results()) - before
+
+
+@pytest.mark.parametrize("moment", each(SIC_BO))
+def test_lid_of_sic_bo(bench: DiceBench, check: Check, moment: str) -> None:
+    check.measure("results", results_of(bench, check, "lid", moment))
+    check.measure("played_on", played_on(bench))
+
+
+@pytest.mark.parametrize("moment", each(MINI_DICE))
+def test_lid_of_mini_dice(fresh: DiceBench, check: Check, moment: str) -> None:
+    fresh.ready(game="mini-dice")
+    # Two dice lie as the two readers' first two see them.
+    fresh.lie("35")
+    if moment != "idle":
+        fresh.do("press", button="shake")
+        fresh.until(moment, within=4000, step=20)
+    before = len(fresh.results())
+    check.stimulus("opened", what="lid", moment=moment)
+    check.measure("detected_after", opened(fresh, "lid"), unit="ms", uncertainty=0.0)
+    fresh.advance(WAIT_MS)
+    check.measure("unlogged", unalarmed(fresh, "lid"))
+    closed(fresh, "lid")
+    check.measure("results", len(fresh.results()) - before)
+    check.measure("played_on", played_on(fresh))
+
+
+@pytest.mark.parametrize("moment", each(LOCK))
+def test_lock(bench: DiceBench, check: Check, moment: str) -> None:
+    check.measure("results", results_of(bench, check, "lock", moment))
+    plays_again(bench, check)
+
+
+@pytest.mark.parametrize("moment", each(SECURED))
+def test_latch(bench: DiceBench, check: Check, moment: str) -> None:
+    check.measure("results", results_of(bench, check, "latch", moment))
+    plays_again(bench, check)
+
+
+def plays_again(bench: DiceBench, check: Check) -> None:
+    """Put right and cleared, a round gives a result."""
+    bench.clear()
+    if bench.status()["state"] == "shown":
+        bench.next()
+    check.expect("a round after it was put right", bench.shake("261")["faces"], [2, 6, 1])
+
+
+@rule("NJ-1.13A(d)1ii/sealed")
+def test_sealed_it_plays_unlocked(fresh: DiceBench, check: Check) -> None:
+    fresh.start()
+    fresh.staffed()
+    fresh.place("fff")
+    fresh.do("lock", locked=False)
+    check.stimulus("sealed instead of locked")
+    check.expect("filled", fresh.fill(seal="S-1234")["state"], "idle")
+    check.measure("locked_out", int(fresh.shake("261")["faces"] != [2, 6, 1]))
+    check.expect("seal on record", fresh.do("dice")["filled"]["seal"], "S-1234")
+
+
+@rule("NJ-1.13A(d)1ii/filled-closed")
+def test_neither_open_nor_unlocked_is_filled(fresh: DiceBench, check: Check) -> None:
+    fresh.start()
+    fresh.staffed()
+    fresh.place("fff")
+    filled = 0
+    for op, wrong, right in (("lid", {"open": True}, {"open": False}), ("lock", {"locked": False}, {"locked": True})):
+        fresh.do(op, **wrong)
+        check.stimulus("asked to fill it", **wrong)
+        filled += not fresh.refused_fill()
+        fresh.do(op, **right)
+    check.measure("filled", filled)
+    check.expect("closed and locked", fresh.refused_fill(), "")
+
+
+@rule("NJ-1.16A(a)/secured-when-filled")
+def test_loose_it_is_not_filled_and_found_at_the_start(fresh: DiceBench, check: Check) -> None:
+    fresh.start()
+    fresh.staffed()
+    fresh.place("fff")
+    fresh.do("latch", secured=False)
+    check.stimulus("asked to fill it loose")
+    check.measure("filled", int(not fresh.refused_fill()))
+    fresh.do("latch", secured=True)
+    check.expect("secured", fresh.refused_fill(), "")
+    check.stimulus("loosened, power off and on at once")
+    fresh.do("latch", secured=False)
+    fresh.cut()
+    fresh.power_on()
+    fresh.advance(3000)
+    fresh.press("shake")
+    fresh.advance(WAIT_MS)
+    check.measure("results", len(fresh.results()))
+    check.expect("alarm", unalarmed(fresh, "latch"), 0)
+
+
+@rule("NJ-1.16(f)1iii(3)/handed-over")
+def test_mini_dice_need_no_latch(fresh: DiceBench, check: Check) -> None:
+    fresh.start()
+    fresh.do("latch", secured=False)
+    fresh.staffed(game="mini-dice")
+    fresh.place("ff")
+    check.stimulus("filled and shaken loose", game="mini-dice")
+    check.expect("filled", fresh.refused_fill(), "")
+    check.measure("locked_out", int(fresh.shake("35")["faces"] != [3, 5]))

@@ -1,0 +1,234 @@
+"""13:69E-1.28G(c)1, 1.15(a)8: what is shown is what both readers read, of this shake, and nothing is guessed."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+from pitbench_hil.check import Check
+from pitbench_hil.dice_moves import UNREAD, afresh, clock_from
+from pitbench_hil.dice_shaker import DiceBench
+from pitbench_hil.marks import rule
+from pitbench_hil.run import Run
+
+CLAUSE = "NJ-1.28G(c)1"
+GUESS = f"{CLAUSE}/no-guess"
+WAIT_MS = 60_000
+LOOK_MS = 40
+# The same of two dice.
+OF_TWO: dict[str, dict[str, Any]] = {
+    "leaning": {"above": "60"},
+    "stacked": {"above": "6", "below": "11"},
+    "unsure": {"above": "66", "sure": 89},
+}
+READS = ("status", "rounds", "dice", "log", "table", "meters", "post")
+
+
+def words(faces: tuple[int, ...]) -> str:
+    return " ".join(map(str, faces))
+
+
+@pytest.mark.parametrize("first", range(7))
+@rule(f"{CLAUSE}/result-is-the-reading", "NJ-1.28G(c)2/void-by-fault-alone")
+def test_every_outcome_is_shown_as_it_was_read(fresh: DiceBench, check: Check, run: Run, first: int) -> None:
+    """Those of three dice with that first face; at 0 those of two."""
+    fresh.ready(game="sic bo" if first else "mini-dice")
+    others = list(itertools.product(range(1, 7), repeat=2))
+    every = [(first, *pair) for pair in others] if first else others
+    wrong = 0
+    for faces in run.few(every):
+        status = fresh.shake(faces)
+        told = fresh.events()[-1]
+        seen = (status["faces"], status["message"], told[2:], fresh.rounds()[-1][2::2])
+        right = (list(faces), f"Result {words(faces)}", ["result", words(faces)], [words(faces), "result"])
+        if seen != right:
+            check.note("another result", faces=faces, seen=list(seen))
+            wrong += 1
+        fresh.next()
+    check.measure("wrong_results", wrong)
+    check.measure("outcomes", 252, rule=f"{CLAUSE}/result-is-the-reading")
+    check.measure("outcomes", 216, rule="NJ-1.28G(c)2/void-by-fault-alone")
+    voids = sum(value for name, value in fresh.do("meters").items() if name.startswith("void_"))
+    check.measure("void_without_fault", voids)
+    check.measure("fault_without_void", 0)
+
+
+@rule(f"{CLAUSE}/nothing-before-rest")
+def test_two_rounds_that_differ_only_in_their_dice(still: DiceBench, check: Check) -> None:
+    told = {}
+    for faces in ("354", "666"):
+        check.stimulus("a round whose dice will lie so", faces=faces)
+        told[faces] = until_the_result(still, faces)
+    one, other = told.values()
+    different = [place for place, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
+    check.note("first difference", at=different[:1], answers=[one[n] for n in different[:1]])
+    check.measure("differences", len(different))
+    check.measure("looks", len(one))
+
+
+def until_the_result(bench: DiceBench, faces: str) -> list[str]:
+    """Everything that a new board says, look by look, until it shows the result."""
+    with clock_from(bench.board):
+        afresh(bench)
+        bench.lie(faces)
+        bench.do("press", button="shake")
+        looks: list[str] = []
+        while (answers := everything(bench))["status"]["state"] != "shown":
+            looks.append(json.dumps(answers, sort_keys=True))
+            bench.advance(LOOK_MS)
+        return looks
+
+
+def everything(bench: DiceBench) -> dict[str, Any]:
+    return {op: bench.do(op) for op in READS} | {"events": bench.events()}
+
+
+def no_result(bench: DiceBench, check: Check, **reading: Any) -> int:
+    """Results of a round whose shakes all end so."""
+    before = len(bench.results())
+    for _ in range(3):
+        bench.lie(**reading)
+    check.stimulus("a round whose dice lie so", **reading)
+    bench.do("press", button="shake")
+    bench.advance(WAIT_MS // 4)
+    shown = bench.status()
+    check.expect("attendant called", shown["standing"], ["no_result"])
+    bench.clear()
+    return len(bench.results()) - before + (shown["faces"] is not None)
+
+
+def at_each_die(reading: dict[str, Any]) -> list[dict[str, Any]]:
+    """The same with the die in question at each place; where all are, as it is."""
+    above, below = reading["above"], reading.get("below")
+    turns = range(len(above)) if "0" in above else (0,)
+    return [{**reading, "above": above[n:] + above[:n], **({"below": below} if below else {})} for n in turns]
+
+
+@pytest.mark.parametrize("how", [pytest.param(how, marks=rule(f"{GUESS}/{how}")) for how in UNREAD])
+def test_what_is_not_surely_read_has_no_face(fresh: DiceBench, check: Check, how: str) -> None:
+    results = readings = 0
+    fresh.ready()
+    for reading in at_each_die(UNREAD[how]):
+        results += no_result(fresh, check, **reading)
+        readings += 1
+    for sure in (0, 50, 89):
+        results += no_result(fresh, check, above="126", sure=sure)
+        readings += 1
+    fresh.board.start_over()
+    fresh.ready(game="mini-dice")
+    results += no_result(fresh, check, **OF_TWO[how])
+    readings += 1
+    check.measure("results", results)
+    check.measure("readings", readings)
+
+
+@pytest.mark.parametrize("game", ["sic bo", "mini-dice"])
+@rule(f"{GUESS}/moved")
+def test_moved_while_they_are_read(fresh: DiceBench, check: Check, game: str) -> None:
+    fresh.ready(game=game)
+    results, knocks = 0, 0
+    for moment in (0, 20, 40, 60):
+        fresh.do("press", button="shake")
+        for _ in range(3):
+            fresh.until("reading", within=6000, step=10)
+            fresh.advance(moment)
+            check.stimulus("knocked", ms_into_the_reading=moment)
+            fresh.do("knock")
+            knocks += 1
+        fresh.advance(100)
+        check.expect("attendant called", fresh.status()["standing"], ["no_result"])
+        results += len(fresh.results())
+        fresh.clear()
+    check.measure("results", results)
+    check.measure("readings", knocks)
+
+
+@rule(f"{GUESS}/restless")
+def test_never_at_rest(bench: DiceBench, check: Check) -> None:
+    bench.do("break", part="rest")
+    check.stimulus("dice that never rest")
+    bench.press("shake")
+    bench.advance(WAIT_MS)
+    check.measure("results", len(bench.results()))
+    check.measure("readings", 4)
+    check.expect("attendant called", bench.status()["standing"], ["no_result"])
+
+
+@pytest.mark.parametrize("part", ["look", "reader_above", "reader_below"])
+@rule(f"{GUESS}/blind")
+def test_readers_that_see_nothing(bench: DiceBench, check: Check, part: str) -> None:
+    bench.do("break", part=part)
+    check.stimulus("a blind reader", part=part)
+    bench.press("shake")
+    bench.advance(WAIT_MS)
+    check.measure("results", len(bench.results()))
+    check.measure("readings", 4)
+    check.expect("stopped", bench.status()["standing"], ["reader_failed"])
+
+
+@pytest.mark.parametrize("top", range(1, 7))
+@rule("NJ-1.15(a)8/impossible-die")
+def test_opposite_sides_make_seven(fresh: DiceBench, check: Check, run: Run, top: int) -> None:
+    fresh.ready()
+    results = pairs = 0
+    wrong = [(bottom, place) for bottom in range(1, 7) if top + bottom != 7 for place in range(3)]
+    for bottom, place in run.few(wrong):
+        above, below = list("354"), list("423")
+        above[place], below[place] = str(top), str(bottom)
+        check.stimulus("a die whose opposite sides don't make seven", top=top, bottom=bottom, place=place)
+        status = fresh.shake("".join(above), below="".join(below))
+        results += len(fresh.results())
+        check.expect("stopped, and by name", status["standing"], ["die_impossible"])
+        fresh.clear()
+        check.expect("cleared with the same dice", fresh.status()["standing"], ["die_impossible"])
+        fresh.take()
+        fresh.clear()
+        fresh.inspect()
+        fresh.place("fff")
+        fresh.fill()
+        pairs += 2
+    check.measure("results", results)
+    check.measure("pairs", max(pairs, 30))
+
+
+@rule("NJ-1.15(a)8/impossible-die")
+def test_an_impossible_die_is_found_in_its_first_round(fresh: DiceBench, check: Check) -> None:
+    fresh.ready("ffi")
+    check.stimulus("a die with two sixes, opposite each other")
+    fresh.shake()
+    check.expect("stopped", fresh.status()["standing"], ["die_impossible"])
+    check.measure("results", len(fresh.results()))
+    check.measure("pairs", 30)
+
+
+@pytest.mark.parametrize("how", ["nothing read", "motor stands", "power cut", "void"])
+@rule(f"{CLAUSE}/new-reading")
+def test_the_last_reading_is_no_result(bench: DiceBench, check: Check, how: str) -> None:
+    bench.shake("354")
+    bench.next()
+    check.stimulus("a round without a reading of its own, after a good one", how=how)
+    if how == "void":
+        for _ in range(3):
+            bench.lie("304")
+    elif how != "power cut":
+        bench.do("break", part="look" if how == "nothing read" else "shaker")
+    bench.do("press", button="shake")
+    if how == "power cut":
+        bench.advance(1500)
+        bench.cut()
+        bench.power_on()
+    bench.advance(WAIT_MS // 4)
+    check.expect("nothing is shown", bench.status()["faces"], None)
+    check.measure("results", len(bench.results()) - 1)
+
+
+@rule(f"{CLAUSE}/new-reading")
+def test_two_alike_are_two_rounds(bench: DiceBench, check: Check) -> None:
+    check.stimulus("the same dice in two rounds")
+    for _ in range(2):
+        bench.shake("354")
+        bench.next()
+    check.expect("rounds", [row[0:3:2] for row in bench.rounds()], [[1, "3 5 4"], [2, "3 5 4"]])
+    check.measure("results", 0)
