@@ -133,7 +133,7 @@ class Device:
         self._event("memory_error", why)
 
     # A sound frame on the wire, for a device that must not go on without its host.
-    def heard(self, now):
+    def host_spoke(self, now):
         pass
 
     # Authorised request on the link, already proven.

@@ -217,7 +217,7 @@ class DiceShaker(Attended):
             self._raise("reader_failed", self.state, now)
 
     # A frame of the host's.
-    def heard(self, now):
+    def host_spoke(self, now):
         self.heard_at = now
 
     # -- guards --------------------------------------------------------------

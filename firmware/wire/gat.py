@@ -111,7 +111,7 @@ class Wire(Stream):
 
     def _heard(self, now):
         self.frames += 1
-        self.device.heard(now)
+        self.device.host_spoke(now)
 
     def _check(self, frame):
         crc = self.crc16(frame)

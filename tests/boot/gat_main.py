@@ -9,7 +9,7 @@ from wire.gat import Wire
 class Device:
     calendar = None
 
-    def heard(self, now):
+    def host_spoke(self, now):
         pass
 
 

@@ -71,7 +71,7 @@ class Board:
         """The board starts: what it had in memory is gone."""
         self.now, self.port = now, Port()
         self.heard = []
-        device = SimpleNamespace(calendar=lambda: self.today, heard=self.heard.append)
+        device = SimpleNamespace(calendar=lambda: self.today, host_spoke=self.heard.append)
         identity = {"board": "unix", "uid": "0123", "python": "3.4.0"}
         boot = SimpleNamespace(find_code=verify.find_code, identity=lambda: identity)
         self.wire = Wire(device, self.port, crc16, self.step, boot, now)

@@ -334,9 +334,9 @@ def test_a_cut_counts_among_the_tries():
 
 def test_a_silent_host_stops_it():
     table = Desk(host=5).filled()
-    table.device.heard(table.now)
+    table.device.host_spoke(table.now)
     table.run(4000)
-    table.device.heard(table.now)
+    table.device.host_spoke(table.now)
     table.run(4900)
     assert table.standing == []
     table.press("shake")

@@ -36,6 +36,7 @@ def test_a_frame_may_come_byte_by_byte_and_is_answered_once(board, good):
 def test_joined_frames_are_answered_in_turn(board):
     assert board.send(STATUS * 3) == IDLE * 3
     assert board.wire.frames == 3
+    assert board.heard == [board.now] * 3
 
 
 def test_a_frame_that_stops_for_50_ms_is_noise(board):

@@ -81,7 +81,7 @@ def late_operations(device: str, path: Path) -> Iterator[str]:
             and ast.unparse(node.targets[0]) == "LATE"
             and isinstance(node.value, ast.Tuple)
         ):
-            yield node.value.elts[0].value
+            yield from (name.value for name in node.value.elts[:1])
 
 
 @cache
