@@ -1,5 +1,5 @@
 """13:69E-1.20(a)1 and 1.28(c) for any device: one revision is the same bytes, and the board holds them; a release image
-is the bench image without its bench. Each suite has the tests, and these are what they do."""
+is the bench image without its bench."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from pitbench_hil.rabbit_matrix import Matrix
 from pitbench_hil.rabbits import Rabbit, RabbitError, rabbits_for
 from pitbench_hil.run_lock import RunLock
 from pitbench_hil.several import Ended, run_each
-from pitbench_hil.suites import suite_of
+from pitbench_hil.suites import suites_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +90,8 @@ def _hunt(device: str, rabbits: list[Rabbit], some: bool, args: argparse.Namespa
     target = _named(args.target)
     folder = args.run_dir.resolve() if args.run_dir else free_folder(Path("runs").resolve(), device, target)
     start_run(folder, device, target, profiles=[PROFILE], hunt=True)
-    hunt = Hunt(suite_of(device), device, args.target, rules_for(device), folder, jobs=args.jobs, full=args.full)
+    suites, rules = tuple(suites_of(device)), rules_for(device)
+    hunt = Hunt(suites, device, args.target, rules, folder, jobs=args.jobs, full=args.full)
     lock = RunLock(folder)
     try:
         return hunt_all(hunt, rabbits, _violated(rabbits, hunt) if some else [])
