@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pitbench.addresses import LOOKS_LIKE_A_PORT, parse_target
-from pitbench.devices import BUILT, FORESEEN, device_named
+from pitbench.devices import BUILT
 from pitbench.targets import prove_startable
 
 from pitbench_hil.catalogue import Rule, normal_device, rules_for
@@ -19,10 +19,10 @@ from pitbench_hil.manifest import write_manifest
 from pitbench_hil.plugin import DEFAULT_TARGET
 from pitbench_hil.rabbit_engine import PROFILE, Catch, Hunt, run_good, run_rabbits
 from pitbench_hil.rabbit_matrix import Matrix
-from pitbench_hil.rabbits import Rabbit, RabbitError, rabbits_for
+from pitbench_hil.rabbits import Rabbit, RabbitError, left_out, rabbits_for
 from pitbench_hil.run_lock import RunLock
 from pitbench_hil.several import Ended, run_each
-from pitbench_hil.suites import suite_of
+from pitbench_hil.suites import suites_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
         _refuse_real(args.target)
     devices, names = _devices_and_names(args.name)
     hunted = {device: _chosen(rabbits_for(device), names) for device in devices}
+    for device in hunted if not names else ():
+        _say_left_out(device)
     # Every row is proven to fit before anything is built.
     for device, rabbits in hunted.items():
         _prove_rows(rabbits, rules_for(device))
@@ -60,11 +62,16 @@ def run(args: argparse.Namespace) -> int:
 def _devices_and_names(words: list[str]) -> tuple[list[str], list[str]]:
     """Names of devices, all that there are where none is named, and names of rabbits behind them."""
     normal = [normal_device(word) for word in words]
-    devices = [name for name in normal if name in (*BUILT, *FORESEEN)]
+    devices = [name for name in normal if name in BUILT]
     names = [word for word, name in zip(words, normal, strict=True) if name not in devices]
     if names and len(devices) != 1:
         raise RabbitError(f"'{names[0]}' is a rabbit of which device?", f"Name one of: {', '.join(BUILT)}.")
-    return list(dict.fromkeys(map(device_named, devices))) or list(BUILT), names
+    return list(dict.fromkeys(devices)) or list(BUILT), names
+
+
+def _say_left_out(device: str) -> None:
+    if without := left_out(device):
+        print(f"{device} hasn't the files of {len(without)} common rabbits, which are left out: {', '.join(without)}")
 
 
 def _prove_rows(rabbits: list[Rabbit], rules: dict[str, Rule]) -> None:
@@ -90,7 +97,8 @@ def _hunt(device: str, rabbits: list[Rabbit], some: bool, args: argparse.Namespa
     target = _named(args.target)
     folder = args.run_dir.resolve() if args.run_dir else free_folder(Path("runs").resolve(), device, target)
     start_run(folder, device, target, profiles=[PROFILE], hunt=True)
-    hunt = Hunt(suite_of(device), device, args.target, rules_for(device), folder, jobs=args.jobs, full=args.full)
+    suites, rules = tuple(suites_of(device)), rules_for(device)
+    hunt = Hunt(suites, device, args.target, rules, folder, jobs=args.jobs, full=args.full)
     lock = RunLock(folder)
     try:
         return hunt_all(hunt, rabbits, _violated(rabbits, hunt) if some else [])
