@@ -103,7 +103,7 @@ class DiceShaker(Attended):
     def light(self):
         if self.standing.top() or not self.memory_ok:
             return "red"
-        good = self.state in ("idle", "shown") and self.levels.get("battery", 1)
+        good = self.state in ("unfilled", "idle", "shown") and self.levels.get("battery", 1)
         return "green" if good else "amber"
 
     # No face before it is the result.

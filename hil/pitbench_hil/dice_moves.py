@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import Any
 
-from pitbench.errors import BeyondRig
-from pitbench.targets import Board
-
-from pitbench_hil.board_bench import Unreached
 from pitbench_hil.dice_shaker import DiceBench
 
 LOOK_MS = 20
-START_AT_MS, NOON = 5000, 1_800_000_000
 # Moments of a round, by the state that the device is in.
 ROUND = ("shaking", "resting", "reading")
 MOMENTS = ("idle", *ROUND, "shown")
@@ -30,25 +23,6 @@ UNREAD: dict[str, dict[str, Any]] = {
     "unsure": {"above": "354", "sure": 80},
 }
 RESULT = (3, 5, 4)
-
-
-@contextmanager
-def clock_from(board: Board, second: int | None = NOON) -> Iterator[None]:
-    """Starts in here begin at one time, with that second of the calendar, and time passes by `advance` alone.
-
-    Where the rig can't tell the board so at its start, the clock runs.
-    """
-    with suppress(BeyondRig):
-        board.rig.clock_at_start(START_AT_MS, second)
-    yield
-    with suppress(BeyondRig):
-        board.rig.clock_at_start(None)
-
-
-def afresh(bench: DiceBench, **settings: Any) -> None:
-    """A new device in a new world, filled for its game. Raises Unreached."""
-    bench.board.start_over()
-    bench.ready(**settings)
 
 
 def to_moment(bench: DiceBench, moment: str, within: int = 4000) -> None:
@@ -83,10 +57,3 @@ def faces_told(bench: DiceBench) -> list[str]:
     said += [status["message"]] if status["message"].startswith("Result") else []
     said += [f"event {row[3]}" for row in bench.events() if row[2] == "result"]
     return said + [f"round {faces}" for faces in bench.results()]
-
-
-def whole_round(bench: DiceBench) -> dict[str, Any]:
-    """A round from idle that nobody speaks for; its end, or what holds it up. Raises Unreached."""
-    with suppress(Unreached):
-        return bench.shake()
-    return bench.status()

@@ -9,20 +9,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from pitbench.link import LinkError
-from pitbench.proof import asked, proof
+from pitbench.proof import asked
 
-from pitbench_hil.authority import challenge
-from pitbench_hil.board_bench import BoardBench, Unreached
+from pitbench_hil.attended_bench import STEP_MS, AttendedBench
 
-START_MS = 3000
 # Shaken for 1.2 s, at rest and read 0.7 s later.
 ROUND_MS = 2500
 REST_MS = 5000
-STEP_MS = 250
 DAY_MS = 86_400_000
-TECHNICIAN, ATTENDANT = "technician", "attendant"
-SECRETS = {"attendant": "a0" * 16, "technician": "b1" * 16, "regulator": "c2" * 16}
-ROLES = tuple(SECRETS)
+ATTENDANT = "attendant"
 # Dice of a game, and the clause that says so: 13:69E.
 GAMES = {
     "sic bo": 3,
@@ -39,18 +34,16 @@ BOSS = {"who": "P. Boss", "licence": "L-99"}
 SURE = 99
 
 
-class DiceBench(BoardBench):
+class DiceBench(AttendedBench):
     """Bench for one board.
 
     Args:
         board: an open target that runs a dice shaker.
     """
 
-    # -- link --------------------------------------------------------------------------------
+    idle = ("unfilled", "idle", "shown")
 
-    def status(self) -> dict[str, Any]:
-        """What `status` on the link says."""
-        return self.do("status")
+    # -- what it tells -------------------------------------------------------------------------
 
     def rounds(self) -> list[list[Any]]:
         """The last ten rounds: [number, calendar, faces ("3 5 4", "" for none), void shakes, how it ended]."""
@@ -59,32 +52,6 @@ class DiceBench(BoardBench):
     def results(self) -> list[str]:
         """The faces of those that had a result."""
         return [row[2] for row in self.rounds() if row[2]]
-
-    def events(self, after: int = 0) -> list[list[Any]]:
-        """What the device told since its start, as far as it remembers, behind a number: [number, ms, what, detail]."""
-        rows: list[list[Any]] = []
-        while page := self.do("events", after=rows[-1][0] if rows else after)["events"]:
-            rows += page
-        return rows
-
-    def told(self) -> list[str]:
-        """The names of those events."""
-        return [row[2] for row in self.events()]
-
-    # -- time --------------------------------------------------------------------------------
-
-    def until(self, *states: str, within: int, step: int = STEP_MS) -> dict[str, Any]:
-        """Let time pass until the device is in one of the states; returns its status. Raises Unreached."""
-        for _ in range(within // step + 1):
-            status = self.status()
-            if status["state"] in states:
-                return status
-            self.advance(step)
-        raise Unreached(f"{' or '.join(states)} not reached in {within} ms: {status['state']} instead")
-
-    def start(self) -> None:
-        """From power-up to rest. Raises Unreached."""
-        self.until("unfilled", "idle", "shown", within=START_MS)
 
     # -- dice --------------------------------------------------------------------------------
 
@@ -143,11 +110,6 @@ class DiceBench(BoardBench):
         other = {} if below is None else {"below": below}
         self.do("lie", above="".join(map(str, above)), sure=sure, **other)
 
-    def press(self, button: str) -> None:
-        """Press a button: shake, next, recall, clear."""
-        self.do("press", button=button)
-        self.advance(60)
-
     def shake(self, above: Sequence[int] | str = "", **lie: Any) -> dict[str, Any]:
         """A round from idle, its dice to lie so; the status once there is a result, or an attendant is needed.
 
@@ -162,36 +124,3 @@ class DiceBench(BoardBench):
     def next(self) -> None:
         """The result is taken away."""
         self.press("next")
-
-    def clear(self, *, key: bool = True) -> None:
-        """Clear what stands, with the key turned or without it, and let the self-test run."""
-        self.do("key", turned=key)
-        self.press("clear")
-        self.do("key", turned=False)
-        self.advance(1000)
-
-    # -- proof of a role -------------------------------------------------------------------------
-
-    def commission(self, *roles: str) -> None:
-        """Give roles of a new board their secrets: the technician, and those it lets in (all unless named)."""
-        self.do("commission", role=TECHNICIAN, secret=SECRETS[TECHNICIAN])
-        for role in roles or SECRETS:
-            if role != TECHNICIAN:
-                self.let_in(role)
-
-    def let_in(self, role: str) -> dict[str, Any]:
-        """Give a role its secret, by the technician's authority. Raises LinkError."""
-        given = {"role": role, "secret": SECRETS.get(role, "d3" * 16)}
-        return self.do("commission", **given, by=TECHNICIAN, proof=self.proof(TECHNICIAN, asked("commission", given)))
-
-    def proof(self, role: str, asked: str, secret: str | None = None) -> str:
-        """The proof of a role for one request, over a new challenge."""
-        return proof(bytes.fromhex(secret or SECRETS[role]), challenge(self.do), role, asked)
-
-    def prove(self, op: str, role: str, asked: str, **args: Any) -> dict[str, Any]:
-        """Ask for something that takes a proof. Raises LinkError where the device refuses."""
-        return self.do(op, role=role, proof=self.proof(role, asked), **args)
-
-    def configure(self, role: str = TECHNICIAN, **settings: Any) -> dict[str, Any]:
-        """Set what is to be played; commissions nobody. Raises LinkError."""
-        return self.prove("configure", role, asked("configure", {"set": settings}), set=settings)["settings"]

@@ -49,6 +49,7 @@ def display_works(device: Device[Any], bench: AttendedBench) -> bool:
 
 def access_works(bench: AttendedBench) -> bool:
     """What takes a proof is done for who proves a role, and not without."""
+    afresh(bench)
     bench.commission()
     without = refusal(bench.do, ATTEMPT.op, **ATTEMPT.by(TECHNICIAN, ""))
     return without == "auth" and not bench.prove(ATTEMPT.op, TECHNICIAN, ATTEMPT.asked)

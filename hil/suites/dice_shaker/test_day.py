@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pitbench_hil.acts import NOON, START_AT_MS
 from pitbench_hil.check import Check
-from pitbench_hil.dice_moves import NOON, START_AT_MS
 from pitbench_hil.dice_shaker import DAY_MS, DiceBench
 from pitbench_hil.marks import rule
 

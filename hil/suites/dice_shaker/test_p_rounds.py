@@ -6,8 +6,9 @@ from datetime import datetime, timezone
 from typing import Any
 
 import pytest
+from pitbench_hil.acts import NOON, START_AT_MS
 from pitbench_hil.check import Check
-from pitbench_hil.dice_moves import MOMENTS, NOON, START_AT_MS, to_moment
+from pitbench_hil.dice_moves import MOMENTS, to_moment
 from pitbench_hil.dice_shaker import DiceBench
 from pitbench_hil.marks import rule
 from pitbench_hil.power_watch import until_power_goes

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from pitbench.proof import asked
+from pitbench_hil.acts import NOON
 from pitbench_hil.authority import refusal
 from pitbench_hil.check import Check
-from pitbench_hil.dice_moves import NOON
 from pitbench_hil.dice_shaker import ATTENDANT, BOSS, PEOPLE, DiceBench
 from pitbench_hil.marks import rule
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pitbench_hil.check import Check
-from pitbench_hil.dice_moves import UNREAD, afresh, clock_from
+from pitbench_hil.dice_moves import UNREAD
 from pitbench_hil.dice_shaker import DiceBench
 from pitbench_hil.marks import rule
 from pitbench_hil.run import Run
@@ -70,15 +70,15 @@ def test_two_rounds_that_differ_only_in_their_dice(still: DiceBench, check: Chec
 
 def until_the_result(bench: DiceBench, faces: str) -> list[str]:
     """Everything that a new board says, look by look, until it shows the result."""
-    with clock_from(bench.board):
-        afresh(bench)
-        bench.lie(faces)
-        bench.do("press", button="shake")
-        looks: list[str] = []
-        while (answers := everything(bench))["status"]["state"] != "shown":
-            looks.append(json.dumps(answers, sort_keys=True))
-            bench.advance(LOOK_MS)
-        return looks
+    bench.board.start_over()
+    bench.ready()
+    bench.lie(faces)
+    bench.do("press", button="shake")
+    looks: list[str] = []
+    while (answers := everything(bench))["status"]["state"] != "shown":
+        looks.append(json.dumps(answers, sort_keys=True))
+        bench.advance(LOOK_MS)
+    return looks
 
 
 def everything(bench: DiceBench) -> dict[str, Any]:
