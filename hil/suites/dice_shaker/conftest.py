@@ -7,7 +7,7 @@ from pitbench_hil.dice_shaker import DiceBench
 
 
 @pytest.fixture
-def bench(fresh: DiceBench) -> DiceBench:
-    """Sic bo: idle, its self-test passed, three fair dice in."""
-    fresh.ready()
-    return fresh
+def bench(still: DiceBench) -> DiceBench:
+    """Sic bo: idle, three fair dice in, on a clock that stands but for the time that the bench lets pass."""
+    still.ready()
+    return still

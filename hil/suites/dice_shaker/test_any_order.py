@@ -34,15 +34,15 @@ strolls = st.lists(st.one_of(steps, st.sampled_from(sorted(PIECES)).map(PIECES._
 
 @pytest.mark.parametrize("piece", PIECES)
 @rule(RULE)
-def test_orders_that_matter(fresh: DiceBench, check: Check, piece: str) -> None:
+def test_orders_that_matter(still: DiceBench, check: Check, piece: str) -> None:
     check.stimulus("twice in a row", steps=PIECES[piece])
-    fresh.start()
-    hold(fresh, check, PIECES[piece] * 2)
+    still.start()
+    hold(still, check, PIECES[piece] * 2)
 
 
 @rule(RULE)
-def test_any_order_of_events(fresh: DiceBench, check: Check) -> None:
-    fresh.start()
+def test_any_order_of_events(still: DiceBench, check: Check) -> None:
+    still.start()
 
     @seed(11)
     @settings(
@@ -54,7 +54,7 @@ def test_any_order_of_events(fresh: DiceBench, check: Check) -> None:
     )
     @given(strolls)
     def every(stroll: list[list[str]]) -> None:
-        hold(fresh, check, [step for steps in stroll for step in steps])
+        hold(still, check, [step for steps in stroll for step in steps])
 
     check.note("random walks", walks=WALKS, stimuli=sorted(STIMULI))
     every()

@@ -36,6 +36,7 @@ def locked_out(bench: DiceBench, check: Check) -> None:
         bench.press("shake")
         bench.advance(3000)
         bench.clear()
+    locked &= check.expect("with the key turned, too", expired(bench), True)
     if not check.measure("results_after", len(bench.results()) - before) or not locked:
         return
     bench.take()

@@ -65,21 +65,21 @@ def test_lid_of_sic_bo(bench: DiceBench, check: Check, moment: str) -> None:
 
 
 @pytest.mark.parametrize("moment", each(MINI_DICE))
-def test_lid_of_mini_dice(fresh: DiceBench, check: Check, moment: str) -> None:
-    fresh.ready(game="mini-dice")
+def test_lid_of_mini_dice(still: DiceBench, check: Check, moment: str) -> None:
+    still.ready(game="mini-dice")
     # Two dice lie as the two readers' first two see them.
-    fresh.lie("35")
+    still.lie("35")
     if moment != "idle":
-        fresh.do("press", button="shake")
-        fresh.until(moment, within=4000, step=20)
-    before = len(fresh.results())
+        still.do("press", button="shake")
+        still.until(moment, within=4000, step=20)
+    before = len(still.results())
     check.stimulus("opened", what="lid", moment=moment)
-    check.measure("detected_after", opened(fresh, "lid"), unit="ms", uncertainty=0.0)
-    fresh.advance(WAIT_MS)
-    check.measure("unlogged", unalarmed(fresh, "lid"))
-    closed(fresh, "lid")
-    check.measure("results", len(fresh.results()) - before)
-    check.measure("played_on", played_on(fresh))
+    check.measure("detected_after", opened(still, "lid"), unit="ms", uncertainty=0.0)
+    still.advance(WAIT_MS)
+    check.measure("unlogged", unalarmed(still, "lid"))
+    closed(still, "lid")
+    check.measure("results", len(still.results()) - before)
+    check.measure("played_on", played_on(still))
 
 
 @pytest.mark.parametrize("moment", each(LOCK))
@@ -103,59 +103,59 @@ def plays_again(bench: DiceBench, check: Check) -> None:
 
 
 @rule("NJ-1.13A(d)1ii/sealed")
-def test_sealed_it_plays_unlocked(fresh: DiceBench, check: Check) -> None:
-    fresh.start()
-    fresh.staffed()
-    fresh.place("fff")
-    fresh.do("lock", locked=False)
+def test_sealed_it_plays_unlocked(still: DiceBench, check: Check) -> None:
+    still.start()
+    still.staffed()
+    still.place("fff")
+    still.do("lock", locked=False)
     check.stimulus("sealed instead of locked")
-    check.expect("filled", fresh.fill(seal="S-1234")["state"], "idle")
-    check.measure("locked_out", int(fresh.shake("261")["faces"] != [2, 6, 1]))
-    check.expect("seal on record", fresh.do("dice")["filled"]["seal"], "S-1234")
+    check.expect("filled", still.fill(seal="S-1234")["state"], "idle")
+    check.measure("locked_out", int(still.shake("261")["faces"] != [2, 6, 1]))
+    check.expect("seal on record", still.do("dice")["filled"]["seal"], "S-1234")
 
 
 @rule("NJ-1.13A(d)1ii/filled-closed")
-def test_neither_open_nor_unlocked_is_filled(fresh: DiceBench, check: Check) -> None:
-    fresh.start()
-    fresh.staffed()
-    fresh.place("fff")
+def test_neither_open_nor_unlocked_is_filled(still: DiceBench, check: Check) -> None:
+    still.start()
+    still.staffed()
+    still.place("fff")
     filled = 0
     for op, wrong, right in (("lid", {"open": True}, {"open": False}), ("lock", {"locked": False}, {"locked": True})):
-        fresh.do(op, **wrong)
+        still.do(op, **wrong)
         check.stimulus("asked to fill it", **wrong)
-        filled += not fresh.refused_fill()
-        fresh.do(op, **right)
+        filled += not still.refused_fill()
+        still.do(op, **right)
     check.measure("filled", filled)
-    check.expect("closed and locked", fresh.refused_fill(), "")
+    check.expect("closed and locked", still.refused_fill(), "")
 
 
 @rule("NJ-1.16A(a)/secured-when-filled")
-def test_loose_it_is_not_filled_and_found_at_the_start(fresh: DiceBench, check: Check) -> None:
-    fresh.start()
-    fresh.staffed()
-    fresh.place("fff")
-    fresh.do("latch", secured=False)
+def test_loose_it_is_not_filled_and_found_at_the_start(still: DiceBench, check: Check) -> None:
+    still.start()
+    still.staffed()
+    still.place("fff")
+    still.do("latch", secured=False)
     check.stimulus("asked to fill it loose")
-    check.measure("filled", int(not fresh.refused_fill()))
-    fresh.do("latch", secured=True)
-    check.expect("secured", fresh.refused_fill(), "")
+    check.measure("filled", int(not still.refused_fill()))
+    still.do("latch", secured=True)
+    check.expect("secured", still.refused_fill(), "")
     check.stimulus("loosened, power off and on at once")
-    fresh.do("latch", secured=False)
-    fresh.cut()
-    fresh.power_on()
-    fresh.advance(3000)
-    fresh.press("shake")
-    fresh.advance(WAIT_MS)
-    check.measure("results", len(fresh.results()))
-    check.expect("alarm", unalarmed(fresh, "latch"), 0)
+    still.do("latch", secured=False)
+    still.cut()
+    still.power_on()
+    still.advance(3000)
+    still.press("shake")
+    still.advance(WAIT_MS)
+    check.measure("results", len(still.results()))
+    check.expect("alarm", unalarmed(still, "latch"), 0)
 
 
 @rule("NJ-1.16(f)1iii(3)/handed-over")
-def test_mini_dice_need_no_latch(fresh: DiceBench, check: Check) -> None:
-    fresh.start()
-    fresh.do("latch", secured=False)
-    fresh.staffed(game="mini-dice")
-    fresh.place("ff")
+def test_mini_dice_need_no_latch(still: DiceBench, check: Check) -> None:
+    still.start()
+    still.do("latch", secured=False)
+    still.staffed(game="mini-dice")
+    still.place("ff")
     check.stimulus("filled and shaken loose", game="mini-dice")
-    check.expect("filled", fresh.refused_fill(), "")
-    check.measure("locked_out", int(fresh.shake("35")["faces"] != [3, 5]))
+    check.expect("filled", still.refused_fill(), "")
+    check.measure("locked_out", int(still.shake("35")["faces"] != [3, 5]))

@@ -145,28 +145,28 @@ def test_after_an_error(bench: DiceBench, check: Check, op: str) -> None:
 
 @rule("NJ-1.28P(j)/cut-at-every-write")
 @pytest.mark.parametrize("how", CUTS)
-def test_cut_at_every_write(fresh: DiceBench, check: Check, run: Run, how: str) -> None:
+def test_cut_at_every_write(still: DiceBench, check: Check, run: Run, how: str) -> None:
     name = "NJ-1.28P(j)/cut-at-every-write"
     writes = 0
     for write in run.few(list(range(1, MOST_WRITES))):
-        fresh.board.start_over()
-        fresh.ready()
-        fresh.lie("354")
+        still.board.start_over()
+        still.ready()
+        still.lie("354")
         check.stimulus("power cut at a store write of a round", write=write, how=how)
-        fresh.do("store_fault", at=write, how=how)
-        with until_power_goes(fresh.board):
-            fresh.press("shake")
-            fresh.advance(LATER_MS)
-        if fresh.board.has_power:
+        still.do("store_fault", at=write, how=how)
+        with until_power_goes(still.board):
+            still.press("shake")
+            still.advance(LATER_MS)
+        if still.board.has_power:
             break
         writes += 1
-        fresh.cut()
-        fresh.power_on()
-        fresh.advance(3000)
-        shown = fresh.status()["faces"]
-        check.expect("shown is recalled", bool(shown) == (fresh.results() == ["3 5 4"]), True, rule=name)
+        still.cut()
+        still.power_on()
+        still.advance(3000)
+        shown = still.status()["faces"]
+        check.expect("shown is recalled", bool(shown) == (still.results() == ["3 5 4"]), True, rule=name)
         check.expect("one or none", shown in (None, [3, 5, 4]), True, rule=name)
-        played_on(fresh, check, name)
+        played_on(still, check, name)
     check.measure("writes", writes, rule=name)
 
 

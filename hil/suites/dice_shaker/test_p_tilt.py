@@ -185,25 +185,25 @@ def test_record_that_is_lost(bench: DiceBench, check: Check) -> None:
 
 
 @rule("NJ-1.28P(g)/each-its-message")
-def test_each_has_a_message_of_its_own(fresh: DiceBench, check: Check) -> None:
+def test_each_has_a_message_of_its_own(still: DiceBench, check: Check) -> None:
     messages: dict[str, str] = {}
     for (cause, _), name in IN_A_ROUND.values():
-        fresh.board.start_over()
-        fresh.ready()
-        cause(fresh)
-        fresh.press("shake")
-        fresh.advance(LONG_MS)
-        messages[name] = fresh.status()["message"]
+        still.board.start_over()
+        still.ready()
+        cause(still)
+        still.press("shake")
+        still.advance(LONG_MS)
+        messages[name] = still.status()["message"]
     for op, args, name in (
         ("lid", {"open": True}, "lid_open"),
         ("lock", {"locked": False}, "unlocked"),
         ("latch", {"secured": False}, "unsecured"),
     ):
-        fresh.board.start_over()
-        fresh.ready()
-        fresh.do(op, **args)
-        fresh.advance(100)
-        messages[name] = fresh.status()["message"]
+        still.board.start_over()
+        still.ready()
+        still.do(op, **args)
+        still.advance(100)
+        messages[name] = still.status()["message"]
     check.note("messages", **messages)
     check.measure("alike", len(messages) - len(set(messages.values())))
 

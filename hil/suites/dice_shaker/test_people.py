@@ -21,12 +21,12 @@ ALONE: dict[str, dict[str, str]] = {
 
 
 @pytest.fixture
-def empty(fresh: DiceBench) -> DiceBench:
+def empty(still: DiceBench) -> DiceBench:
     """Staffed, three dice in, nobody answers for them."""
-    fresh.start()
-    fresh.staffed(table="SB-7")
-    fresh.place("fff")
-    return fresh
+    still.start()
+    still.staffed(table="SB-7")
+    still.place("fff")
+    return still
 
 
 @pytest.mark.parametrize("how", ALONE)

@@ -32,25 +32,25 @@ def words(faces: tuple[int, ...]) -> str:
 
 @pytest.mark.parametrize("first", range(7))
 @rule(f"{CLAUSE}/result-is-the-reading", "NJ-1.28G(c)2/void-by-fault-alone")
-def test_every_outcome_is_shown_as_it_was_read(fresh: DiceBench, check: Check, run: Run, first: int) -> None:
+def test_every_outcome_is_shown_as_it_was_read(still: DiceBench, check: Check, run: Run, first: int) -> None:
     """Those of three dice with that first face; at 0 those of two."""
-    fresh.ready(game="sic bo" if first else "mini-dice")
+    still.ready(game="sic bo" if first else "mini-dice")
     others = list(itertools.product(range(1, 7), repeat=2))
     every = [(first, *pair) for pair in others] if first else others
     wrong = 0
     for faces in run.few(every):
-        status = fresh.shake(faces)
-        told = fresh.events()[-1]
-        seen = (status["faces"], status["message"], told[2:], fresh.rounds()[-1][2::2])
+        status = still.shake(faces)
+        told = still.events()[-1]
+        seen = (status["faces"], status["message"], told[2:], still.rounds()[-1][2::2])
         right = (list(faces), f"Result {words(faces)}", ["result", words(faces)], [words(faces), "result"])
         if seen != right:
             check.note("another result", faces=faces, seen=list(seen))
             wrong += 1
-        fresh.next()
+        still.next()
     check.measure("wrong_results", wrong)
     check.measure("outcomes", 252, rule=f"{CLAUSE}/result-is-the-reading")
     check.measure("outcomes", 216, rule="NJ-1.28G(c)2/void-by-fault-alone")
-    voids = sum(value for name, value in fresh.do("meters").items() if name.startswith("void_"))
+    voids = sum(value for name, value in still.do("meters").items() if name.startswith("void_"))
     check.measure("void_without_fault", voids)
     check.measure("fault_without_void", 0)
 
@@ -62,9 +62,9 @@ def test_two_rounds_that_differ_only_in_their_dice(still: DiceBench, check: Chec
         check.stimulus("a round whose dice will lie so", faces=faces)
         told[faces] = until_the_result(still, faces)
     one, other = told.values()
-    different = [place for place, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
+    different = [place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]]
     check.note("first difference", at=different[:1], answers=[one[n] for n in different[:1]])
-    check.measure("differences", len(different))
+    check.measure("differences", len(different) + abs(len(one) - len(other)))
     check.measure("looks", len(one))
 
 
@@ -107,18 +107,18 @@ def at_each_die(reading: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("how", [pytest.param(how, marks=rule(f"{GUESS}/{how}")) for how in UNREAD])
-def test_what_is_not_surely_read_has_no_face(fresh: DiceBench, check: Check, how: str) -> None:
+def test_what_is_not_surely_read_has_no_face(still: DiceBench, check: Check, how: str) -> None:
     results = readings = 0
-    fresh.ready()
+    still.ready()
     for reading in at_each_die(UNREAD[how]):
-        results += no_result(fresh, check, **reading)
+        results += no_result(still, check, **reading)
         readings += 1
     for sure in (0, 50, 89):
-        results += no_result(fresh, check, above="126", sure=sure)
+        results += no_result(still, check, above="126", sure=sure)
         readings += 1
-    fresh.board.start_over()
-    fresh.ready(game="mini-dice")
-    results += no_result(fresh, check, **OF_TWO[how])
+    still.board.start_over()
+    still.ready(game="mini-dice")
+    results += no_result(still, check, **OF_TWO[how])
     readings += 1
     check.measure("results", results)
     check.measure("readings", readings)
@@ -126,21 +126,21 @@ def test_what_is_not_surely_read_has_no_face(fresh: DiceBench, check: Check, how
 
 @pytest.mark.parametrize("game", ["sic bo", "mini-dice"])
 @rule(f"{GUESS}/moved")
-def test_moved_while_they_are_read(fresh: DiceBench, check: Check, game: str) -> None:
-    fresh.ready(game=game)
+def test_moved_while_they_are_read(still: DiceBench, check: Check, game: str) -> None:
+    still.ready(game=game)
     results, knocks = 0, 0
     for moment in (0, 20, 40, 60):
-        fresh.do("press", button="shake")
+        still.do("press", button="shake")
         for _ in range(3):
-            fresh.until("reading", within=6000, step=10)
-            fresh.advance(moment)
+            still.until("reading", within=6000, step=10)
+            still.advance(moment)
             check.stimulus("knocked", ms_into_the_reading=moment)
-            fresh.do("knock")
+            still.do("knock")
             knocks += 1
-        fresh.advance(100)
-        check.expect("attendant called", fresh.status()["standing"], ["no_result"])
-        results += len(fresh.results())
-        fresh.clear()
+        still.advance(100)
+        check.expect("attendant called", still.status()["standing"], ["no_result"])
+        results += len(still.results())
+        still.clear()
     check.measure("results", results)
     check.measure("readings", knocks)
 
@@ -170,36 +170,36 @@ def test_readers_that_see_nothing(bench: DiceBench, check: Check, part: str) -> 
 
 @pytest.mark.parametrize("top", range(1, 7))
 @rule("NJ-1.15(a)8/impossible-die")
-def test_opposite_sides_make_seven(fresh: DiceBench, check: Check, run: Run, top: int) -> None:
-    fresh.ready()
+def test_opposite_sides_make_seven(still: DiceBench, check: Check, run: Run, top: int) -> None:
+    still.ready()
     results = pairs = 0
     wrong = [(bottom, place) for bottom in range(1, 7) if top + bottom != 7 for place in range(3)]
     for bottom, place in run.few(wrong):
         above, below = list("354"), list("423")
         above[place], below[place] = str(top), str(bottom)
         check.stimulus("a die whose opposite sides don't make seven", top=top, bottom=bottom, place=place)
-        status = fresh.shake("".join(above), below="".join(below))
-        results += len(fresh.results())
+        status = still.shake("".join(above), below="".join(below))
+        results += len(still.results())
         check.expect("stopped, and by name", status["standing"], ["die_impossible"])
-        fresh.clear()
-        check.expect("cleared with the same dice", fresh.status()["standing"], ["die_impossible"])
-        fresh.take()
-        fresh.clear()
-        fresh.inspect()
-        fresh.place("fff")
-        fresh.fill()
+        still.clear()
+        check.expect("cleared with the same dice", still.status()["standing"], ["die_impossible"])
+        still.take()
+        still.clear()
+        still.inspect()
+        still.place("fff")
+        still.fill()
         pairs += 2
     check.measure("results", results)
     check.measure("pairs", max(pairs, 30))
 
 
 @rule("NJ-1.15(a)8/impossible-die")
-def test_an_impossible_die_is_found_in_its_first_round(fresh: DiceBench, check: Check) -> None:
-    fresh.ready("ffi")
+def test_an_impossible_die_is_found_in_its_first_round(still: DiceBench, check: Check) -> None:
+    still.ready("ffi")
     check.stimulus("a die with two sixes, opposite each other")
-    fresh.shake()
-    check.expect("stopped", fresh.status()["standing"], ["die_impossible"])
-    check.measure("results", len(fresh.results()))
+    still.shake()
+    check.expect("stopped", still.status()["standing"], ["die_impossible"])
+    check.measure("results", len(still.results()))
     check.measure("pairs", 30)
 
 

@@ -19,25 +19,25 @@ TUMBLES_OF_A_SHAKE = 30
 
 @pytest.mark.parametrize("how", UNREAD)
 @rule(f"{CLAUSE}/void-by-fault-alone")
-def test_with_a_fault_every_outcome_is_void(fresh: DiceBench, check: Check, run: Run, how: str) -> None:
-    fresh.ready(tries=1)
+def test_with_a_fault_every_outcome_is_void(still: DiceBench, check: Check, run: Run, how: str) -> None:
+    still.ready(tries=1)
     every = list(itertools.product(range(1, 7), repeat=3))[:: 1 if how == "unsure" else 7]
     spared = 0
     for faces in run.few(every):
-        fresh.lie(**spoiled(how, faces))
-        fresh.do("press", button="shake")
-        fresh.advance(ROUND_MS)
-        status = fresh.status()
+        still.lie(**spoiled(how, faces))
+        still.do("press", button="shake")
+        still.advance(ROUND_MS)
+        status = still.status()
         if status["faces"] or status["standing"] != ["no_result"]:
             check.note("not void", how=how, faces=faces, standing=status["standing"], shown=status["faces"])
             spared += 1
-        fresh.clear()
+        still.clear()
         if status["faces"]:
-            fresh.next()
+            still.next()
     check.measure("fault_without_void", spared)
     check.measure("void_without_fault", 0)
     check.measure("outcomes", 216)
-    check.expect("voids metered", fresh.do("meters").get(f"void_{how}", 0), len(run.few(every)) - spared)
+    check.expect("voids metered", still.do("meters").get(f"void_{how}", 0), len(run.few(every)) - spared)
 
 
 def spoiled(how: str, faces: tuple[int, ...]) -> dict[str, Any]:
@@ -53,35 +53,35 @@ def spoiled(how: str, faces: tuple[int, ...]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("tries", [1, 2, 3, 5])
 @rule(f"{CLAUSE}/bounded")
-def test_void_shakes_end_with_an_attendant(fresh: DiceBench, check: Check, tries: int) -> None:
-    fresh.ready(tries=tries)
+def test_void_shakes_end_with_an_attendant(still: DiceBench, check: Check, tries: int) -> None:
+    still.ready(tries=tries)
     for _ in range(tries + 3):
-        fresh.lie("304")
-    before = fresh.truth()["coming"]
+        still.lie("304")
+    before = still.truth()["coming"]
     check.stimulus("void shakes without end", bound=tries)
-    fresh.press("shake")
-    fresh.advance(LONG_MS)
-    shaken = before - fresh.truth()["coming"]
+    still.press("shake")
+    still.advance(LONG_MS)
+    shaken = before - still.truth()["coming"]
     check.measure("shakes_beyond", max(0, shaken - tries))
     check.expect("shakes", shaken, tries)
-    check.expect("stopped", fresh.status()["standing"], ["no_result"])
-    check.expect("the round that ended so", fresh.rounds()[-1][2:], ["", tries, "no_result"])
+    check.expect("stopped", still.status()["standing"], ["no_result"])
+    check.expect("the round that ended so", still.rounds()[-1][2:], ["", tries, "no_result"])
 
 
 @rule(f"{CLAUSE}/bounded")
-def test_power_cuts_count_among_the_tries(fresh: DiceBench, check: Check) -> None:
-    fresh.ready(tries=2)
+def test_power_cuts_count_among_the_tries(still: DiceBench, check: Check) -> None:
+    still.ready(tries=2)
     beyond = 0
     for cut in range(1, 4):
-        fresh.press("shake")
-        fresh.advance(500)
-        beyond += cut > 2 and fresh.truth()["moving"]
+        still.press("shake")
+        still.advance(500)
+        beyond += cut > 2 and still.truth()["moving"]
         check.stimulus("power cut in a shake", number=cut)
-        fresh.cut()
-        fresh.power_on()
-        fresh.advance(2000)
+        still.cut()
+        still.power_on()
+        still.advance(2000)
     check.measure("shakes_beyond", int(beyond))
-    check.expect("stopped", fresh.status()["standing"], ["no_result"])
+    check.expect("stopped", still.status()["standing"], ["no_result"])
 
 
 @pytest.mark.parametrize("moment", MOMENTS[1:])
