@@ -42,8 +42,13 @@ BENCH_REQUESTS: Mapping[str, Requests] = {
     "shuffler": {
         "load": {"cards": "00"}, "take": {}, "press": {"button": "start"}, "key": {"turned": True},
         "door": {"which": "service", "open": True}, "clear_path": {}, "empty": {}, "battery": {"mv": 0},
-        "break": {"part": "feed"}, "mend": {"part": "feed"}, "draw": {"decks": 1}, "rescale": {"n": 6, "words": "00"},
+        "break": {"part": "feed"}, "mend": {"part": "feed"}, "draw": {"games": 1}, "rescale": {"n": 6, "words": "00"},
         "words": {"n": 1}, "spoil": {}, **_OF_EVERY_DEVICE,
+    },
+    "selector": {
+        "press": {"button": "select"}, "key": {"turned": True}, "door": {"which": "service", "open": True},
+        "battery": {"mv": 0}, "break": {"part": "display", "how": "dark"}, "mend": {"part": "display"},
+        "draw": {"games": 1}, "rescale": {"n": 7, "words": "00"}, "words": {"n": 1}, "spoil": {}, **_OF_EVERY_DEVICE,
     },
 }  # fmt: skip
 

@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from typing import Any
 
-from pitbench.errors import BeyondRig
-from pitbench.targets import Board
-
 from pitbench_hil.board_bench import Unreached
+from pitbench_hil.board_bench import afresh as afresh
+from pitbench_hil.board_bench import standing_clock as standing_clock
 from pitbench_hil.shuffler import DECK, STEP_MS, ShufflerBench
 
 # Enough for a first, a middle and a last card.
@@ -23,28 +21,7 @@ PLACES = ("hopper", "gate", "rack", "exit", "taken")
 LOOK_MS = 5
 WAIT_MS = 10_000
 CARD_AT_LEAST_MS = 120  # fed, and put into its slot
-START_AT_MS, NOON = 5000, 1_800_000_000
 Act = Callable[[ShufflerBench], object]
-
-
-@contextmanager
-def standing_clock(board: Board) -> Iterator[None]:
-    """Starts in here begin at one time, and time passes by `advance` alone: how late the PC is changes nothing.
-
-    Where the rig can't tell the board so at its start, the clock runs.
-    """
-    with suppress(BeyondRig):
-        board.rig.clock_at_start(START_AT_MS, NOON)
-    yield
-    with suppress(BeyondRig):
-        board.rig.clock_at_start(None)
-
-
-def afresh(bench: ShufflerBench) -> dict[str, Any]:
-    """A new device in a new world, idle; returns its identity. Raises Unreached."""
-    identity = bench.board.start_over()
-    bench.start()
-    return identity
 
 
 def ask(op: str, **args: Any) -> Act:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pitbench.errors import NotBuilt, UnknownName
 from pitbench.sources import DEVICES as BUILT
 
-FORESEEN = ("dice-shaker", "selector")
+FORESEEN = ("dice-shaker",)
 
 
 def device_named(text: str) -> str:

@@ -74,7 +74,7 @@ def test_commands_of_other_packages_are_found() -> None:
 @pytest.mark.parametrize("command", [["sim", "toaster"], ["image", "toaster"]])
 def test_an_unknown_device_gets_the_choices(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(command) == 2
-    assert "There is no device 'toaster'. Choose from: bill-acceptor, shuffler." in capsys.readouterr().err
+    assert f"There is no device 'toaster'. Choose from: {', '.join(BUILT)}." in capsys.readouterr().err
 
 
 def test_do_prints_json(board: VirtualBoard, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,7 +142,7 @@ def test_sim_of_a_release_image_does_not_advise_what_only_a_bench_image_does() -
 
 
 def test_sim_names_the_wire_of_its_device() -> None:
-    acceptor, shuffler = (sim.advice(device, "bench", "LINK", "WIRE") for device in BUILT)
+    acceptor, shuffler = (sim.advice(device, "bench", "LINK", "WIRE") for device in ("bill-acceptor", "shuffler"))
     assert (acceptor["protocol"], shuffler["protocol"]) == ("ID-003, 9600 8E1", "GAT, 9600 8N1")
     assert "pitbench do --link LINK insert usd20\n" in acceptor["examples"]
     assert "pitbench do --link LINK load cards=deck\n" in shuffler["examples"]

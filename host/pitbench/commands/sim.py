@@ -31,6 +31,7 @@ START_S = 5.0
 # What to do by the link. A release image has no bench, and takes nothing from it.
 EXAMPLES = {
     "bill-acceptor": {"bench": ["insert usd20"], "release": ["meters"]},
+    "selector": {"bench": ["press button=select", "rounds"], "release": ["post"]},
     "shuffler": {"bench": ["load cards=deck", "press button=start"], "release": ["post"]},
 }
 # The wire's name, and what to do by it.
