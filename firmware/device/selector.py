@@ -216,7 +216,8 @@ class Selector(Drawn, Attended):
     def _abort(self, now):
         self.recalled = 0
         self._halt()
-        self._drive(0, now)
+        if not self.post.running():
+            self._drive(0, now)
 
     def _halt(self):
         self.timer = None
@@ -227,6 +228,11 @@ class Selector(Drawn, Attended):
     def _restore(self, now):
         if self.record["open"]:
             self._note("round_resumed", str(self.record["meters"]["rounds"]), now)
+
+    # However it ended, the lamp test is over.
+    def _post_done(self, now):
+        super()._post_done(now)
+        self._drive(0, now)
 
     def _read_conditions(self, now):
         for sensor, wrong, name in self.sensed:
@@ -243,8 +249,8 @@ class Selector(Drawn, Attended):
         return sum(1 << bit for bit, line in enumerate(_LINES) if self.levels.get(line))
 
     def _check_display(self, now):
-        if self.state in ("power_up", "initialize"):
-            return  # the self-test looks at it
+        if self.post.running():
+            return  # it looks at it itself
         if self.settled is not None:
             if now < self.settled:
                 return

@@ -4,7 +4,7 @@ from micropython import const
 
 _DISPLAY_MS = const(20)
 _PRESS_MS = const(50)
-_ALL_LIT = const(15)
+_HIGHEST = const(9)  # beyond it the lines light no figure
 _FIGURES = const(64)  # as many of the last ones are told
 
 
@@ -66,7 +66,7 @@ mend: part=display
         if self.broken == "stuck":
             return
         shown = 0 if self.broken == "dark" else self.driven & 13 if self.broken == "segment" else self.driven
-        if shown not in (0, _ALL_LIT, self.display):
+        if 0 < shown <= _HIGHEST and shown != self.display:
             self.figures = (self.figures + [shown])[-_FIGURES:]
         self.display = shown
 

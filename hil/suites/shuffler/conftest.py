@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 
 import pytest
-from pitbench.addresses import EMULATED
 from pitbench.image import Image
 from pitbench.targets import Board
 from pitbench_hil.check import Check
+from pitbench_hil.fed import feed_a_silent_chip
 from pitbench_hil.shuffler import ShufflerBench
 from pitbench_hil.shuffler_gat import Terminal
 from pitbench_hil.shuffler_moves import afresh, standing_clock
@@ -17,12 +16,9 @@ from pitbench_hil.shuffler_moves import afresh, standing_clock
 
 @pytest.fixture
 def fresh(board: Board, image_kind: str) -> ShufflerBench:
-    """Just powered up. An emulated chip has no noise, and the device says so: there the bench feeds it."""
+    """Just powered up."""
     bench = ShufflerBench(board)
-    if board.rung == EMULATED:
-        if image_kind != "bench":
-            pytest.skip("needs noise: an emulated chip has none, and only a bench image takes it from the bench")
-        bench.start_over_with("fixed", secrets.token_hex(8))
+    feed_a_silent_chip(bench, image_kind)
     return bench
 
 
