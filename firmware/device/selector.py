@@ -25,8 +25,6 @@ PULLED_UP = ("battery",)
 UNMEASURED = {}  # type: dict[str, int]
 
 
-# What nobody has said of the table is taken to forbid the selector: "bonus" is whether it offers the wagers of
-# 13:69F-11.17.
 def blank_record():
     record = base.blank()
     record["meters"] = {"rounds": 0}
@@ -48,11 +46,12 @@ class Selector(Drawn, Attended):
     table = TABLE
     conditions = CONDITIONS
     capabilities = ["selector", "doors", "lcd", "access"]
-    sensed = (("service_door", 1, "service_door"),)
+    sensed = (("service_door", 1, "service_door"), ("housing", 1, "housing"))
     unseen = ("software_error", "entropy_failed", "display_failed")
     buttons = ("select", "done", "recall", "clear")
     resting = ("idle", "shown", "locked")
-    defaults = {"game": _PAI_GOW_POKER, "bonus": True}
+    # bonus: whether the table offers the wagers of 13:69F-11.17.
+    defaults = {"game": _PAI_GOW_POKER, "bonus": False}
     ranges = {}  # type: dict[str, tuple[int, int]]
     # What takes more than a secret of its own: operation, roles that may.
     rights = {
@@ -69,8 +68,11 @@ class Selector(Drawn, Attended):
         self.settled = None  # when it has to
         self.recalled = 0  # rounds back that the message shows, from 1
 
+    # Of a memory that is lost or cleared: what the table offers is known no more, so that it may not be used.
     def blank(self):
-        return blank_record()
+        record = blank_record()
+        record["settings"]["bonus"] = True
+        return record
 
     # -- what it shows -----------------------------------------------------
 
@@ -140,6 +142,10 @@ class Selector(Drawn, Attended):
 
     def _on_configure(self, now, settings, who):
         super()._on_configure(now, settings, who)
+        self._fire("configured", now)
+
+    def _on_clear_memory(self, now, who):
+        super()._on_clear_memory(now, who)
         self._fire("configured", now)
 
     def _on_store_error(self, now, why):
@@ -250,7 +256,8 @@ class Selector(Drawn, Attended):
 
     def _check_display(self, now):
         if self.post.running():
-            return  # it looks at it itself
+            self.settled = None  # it looks at it itself
+            return
         if self.settled is not None:
             if now < self.settled:
                 return

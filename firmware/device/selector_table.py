@@ -21,6 +21,7 @@ CONDITIONS = (
     ("entropy_failed", "error", 0, 1, 1, "Random number source failed: call a technician"),
     ("post_failed", "error", 0, 1, 1, "Self-test failed: call a technician"),
     ("service_door", "error", 0, 1, 1, "Service door open: close it, clear with the key"),
+    ("housing", "error", 0, 1, 1, "Housing open: close it, clear with the key"),
     ("display_failed", "error", 0, 1, 1, "Display failed: use shaker and dice, call a technician"),
     ("software_error", "error", 0, 1, 1, "Program error: call a technician"),
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import Any
 
 from pitbench.errors import BeyondRig
@@ -14,8 +12,6 @@ from pitbench.virtual import VirtualBoard
 
 # Device time that one request lets pass at most.
 ADVANCE_MAX_MS = 10_000
-# Where a clock that stands begins: ms, and second of the calendar.
-START_AT_MS, NOON = 5000, 1_800_000_000
 
 
 def sensor_pins(board: Board) -> VirtualBoard | RealRig:
@@ -80,23 +76,3 @@ class BoardBench:
     def power_on(self) -> dict[str, Any]:
         """Give it back; returns the new identity."""
         return self.board.power_on()
-
-
-@contextmanager
-def standing_clock(board: Board) -> Iterator[None]:
-    """Starts in here begin at one time, and time passes by `advance` alone: how late the PC is changes nothing.
-
-    Where the rig can't tell the board so at its start, the clock runs.
-    """
-    with suppress(BeyondRig):
-        board.rig.clock_at_start(START_AT_MS, NOON)
-    yield
-    with suppress(BeyondRig):
-        board.rig.clock_at_start(None)
-
-
-def afresh(bench: BoardBench) -> dict[str, Any]:
-    """A new device in a new world, at rest; returns its identity. Raises Unreached."""
-    identity = bench.board.start_over()
-    bench.start()
-    return identity

@@ -15,8 +15,10 @@ A row of a TOML file has:
     devices   who is bound
     instead   INSPECT, DOCUMENT or NOT APPLICABLE, with `condition`, where there is no test
     parts     names of [part.NAME] tables: the row becomes one rule a part, each with its own id
+    elsewhere other devices that the same is asked of by another clause: `devices`, `clause`, and where they differ
+              `basis` (a HOUSE row stays one) and `id`, what stands in the clause's place at the head of the id
 
-`[defaults]` of a file hold for each of its rows.
+`[defaults]` of a file hold for each of its rows. Tests and rabbits name a row by its own id, whatever the device.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
@@ -46,7 +48,9 @@ _KEYS = {"id", "clause", "citation", "basis", "reads", "method", "limits", "need
     "instead",
     "condition",
     "parts",
+    "elsewhere",
 }
+_ELSEWHERE_KEYS = {"devices", "clause", "basis", "id"}
 
 
 class CatalogueError(PitbenchError):
@@ -87,7 +91,10 @@ class Clause:
 
 @dataclass(frozen=True)
 class Rule:
-    """One testable assertion, or one row that a person answers (`instead`)."""
+    """One testable assertion, or one row that a person answers (`instead`).
+
+    `row` is the id of its row: another one than its own where it binds a device elsewhere than the row's own do.
+    """
 
     id: str
     clause: Clause
@@ -101,6 +108,7 @@ class Rule:
     images: tuple[str, ...] = ("bench",)
     instead: str | None = None
     condition: str = ""
+    row: str = ""
 
     @property
     def jurisdiction(self) -> str:
@@ -115,7 +123,8 @@ class Rule:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON evidence."""
-        return asdict(self) | {"jurisdiction": self.jurisdiction, "decision": self.decision}
+        told = {name: value for name, value in asdict(self).items() if name != "row"}
+        return told | {"jurisdiction": self.jurisdiction, "decision": self.decision}
 
 
 def normal_device(name: str) -> str:
@@ -146,7 +155,7 @@ def known_needs() -> dict[str, str]:
 def every_rule(folder: Path = HERE / "rules") -> tuple[Rule, ...]:
     """All rules of all devices in the TOML files under `folder`, in the order of files and rows."""
     rules = [rule for path in _rule_files(folder) for rule in rules_of_file(path)]
-    _refuse_duplicates(rule.id for rule in rules)
+    _refuse_duplicates(rules)
     return tuple(rules)
 
 
@@ -170,7 +179,7 @@ def selected(rules: Iterable[Rule], patterns: Iterable[str]) -> list[Rule]:
     """
     rules, chosen = list(rules), set[str]()
     for pattern in patterns:
-        hits = {rule.id for rule in rules if names(pattern, rule.id)}
+        hits = {rule.id for rule in rules if names(pattern, rule.id) or names(pattern, rule.row)}
         if not hits:
             raise CatalogueError(f"No rule is named '{pattern}'.", "`pitbench rules` lists them.")
         chosen |= hits
@@ -184,6 +193,16 @@ def names(pattern: str, rule_id: str) -> bool:
     return pattern == rule_id or above or numbered or ("*" in pattern and fnmatchcase(rule_id, pattern))
 
 
+def ids_of(name: str, rules: Mapping[str, Rule]) -> list[str]:
+    """Ids of the device's rules that a test means by a row's name; none where the row binds other devices alone."""
+    return [name] if name in rules else [rule.id for rule in rules.values() if rule.row == name]
+
+
+def is_known(name: str, rules: Iterable[Rule]) -> bool:
+    """Whether a rule of any device, or its row, has that name."""
+    return any(name in (rule.id, rule.row) for rule in rules)
+
+
 def digest(rules: Iterable[Rule]) -> str:
     """SHA-256 over the rules as data: two runs with the same digest were judged by the same rules."""
     text = json.dumps([rule.as_dict() for rule in rules], sort_keys=True, ensure_ascii=False)
@@ -195,7 +214,7 @@ def rules_of_file(path: Path) -> list[Rule]:
     data = _read(path)
     defaults, parts = data.get("defaults", {}), data.get("part", {})
     rows = [row for raw in data.get("rule", []) for row in _expanded(_over(defaults, raw), parts, path)]
-    return [_rule(row, path) for row in rows]
+    return [rule for row in rows for rule in _wherever(row, path)]
 
 
 def _over(defaults: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
@@ -222,7 +241,25 @@ def _part_of(row: dict[str, Any], name: str, part: dict[str, Any]) -> dict[str, 
     return row | part | own | {"reads": f"{row['reads']} {part['reads']}"}
 
 
-def _rule(row: dict[str, Any], path: Path) -> Rule:
+def _wherever(row: dict[str, Any], path: Path) -> Iterator[Rule]:
+    """The rule as it binds the row's own devices, and as it binds those elsewhere."""
+    yield _rule(row, path)
+    if "elsewhere" in row:
+        yield _rule(_elsewhere(row, path), path, row["id"])
+
+
+def _elsewhere(row: dict[str, Any], path: Path) -> dict[str, Any]:
+    other, clause = row["elsewhere"], row.get("clause", row["id"].split("/")[0])
+    if wrong := sorted((other.keys() ^ {"devices", "clause"}) - (_ELSEWHERE_KEYS - {"devices", "clause"})):
+        raise CatalogueError(f"{path.name}: {row['id']}: 'elsewhere' has a wrong or missing {', '.join(wrong)}.")
+    head = other.get("id", other["clause"])
+    own_id = head + row["id"].removeprefix(clause) if row["id"].startswith(clause) else row["id"]
+    basis = row["basis"] if row["basis"] == "HOUSE" else other.get("basis", row["basis"])
+    kept = {key: value for key, value in row.items() if key != "citation"}
+    return kept | {"id": own_id, "clause": other["clause"], "basis": basis, "devices": other["devices"]}
+
+
+def _rule(row: dict[str, Any], path: Path, of_row: str = "") -> Rule:
     _refuse_bad_row(row, path)
     clause = clauses()[row.get("clause", row["id"].split("/")[0])]
     return Rule(
@@ -238,6 +275,7 @@ def _rule(row: dict[str, Any], path: Path) -> Rule:
         images=tuple(row.get("images", ("bench",))),
         instead=row.get("instead"),
         condition=row.get("condition", ""),
+        row=of_row or row["id"],
     )
 
 
@@ -263,12 +301,13 @@ def _instead_problems(row: dict[str, Any]) -> list[str]:
     return problems + ([] if row.get("condition") else ["'instead' without a 'condition'"])
 
 
-def _refuse_duplicates(ids: Iterable[str]) -> None:
-    seen = set[str]()
-    for rule_id in ids:
-        if rule_id in seen:
-            raise CatalogueError(f"Two rules are named {rule_id}.", "Give one another part name.")
-        seen.add(rule_id)
+def _refuse_duplicates(rules: Iterable[Rule]) -> None:
+    seen = set[tuple[str, str]]()
+    for rule in rules:
+        mine = {(rule.id, device) for device in rule.devices}
+        if mine & seen:
+            raise CatalogueError(f"Two rules are named {rule.id}.", "Give one another part name.")
+        seen |= mine
 
 
 def _rule_files(folder: Path) -> list[Path]:

@@ -1,7 +1,4 @@
-"""A device that draws, on the bench: its buttons, its generator, who may set it, and time that the bench lets pass.
-
-Device time moves by `advance` and hardly by itself: every wait here is in device milliseconds.
-"""
+"""The bench of an attended device whose outcomes the generator draws: outcomes in bulk, words, and their rescaling."""
 
 from __future__ import annotations
 
@@ -9,104 +6,22 @@ import base64
 from collections.abc import Iterable
 from typing import Any
 
-from pitbench.proof import asked, proof
-
-from pitbench_hil.authority import challenge
-from pitbench_hil.board_bench import BoardBench, Unreached
+from pitbench_hil.attended_bench import AttendedBench
 from pitbench_hil.declared_generator import Declared
 
-STEP_MS = 250
-START_MS = 3000
 # Bytes of outcomes or words that one line of the link can carry.
 DRAWN_AT_ONCE = 640
-TECHNICIAN = "technician"
-SECRETS = {"attendant": "a0" * 16, "technician": "b1" * 16, "regulator": "c2" * 16}
-ROLES = tuple(SECRETS)
 
 
-class DrawingBench(BoardBench):
+class DrawingBench(AttendedBench):
     """Bench for one board.
 
     Args:
-        board: an open target that runs a device whose outcomes the generator draws.
+        board: an open target that runs such a device.
     """
 
-    # States in which it is at rest after a start.
-    rests: tuple[str, ...] = ("idle",)
     # Draws in a row that no two generators make alike by chance.
     sample_draws = 1
-
-    # -- link --------------------------------------------------------------------------------
-
-    def status(self) -> dict[str, Any]:
-        """What `status` on the link says."""
-        return self.do("status")
-
-    def events(self, after: int = 0) -> list[list[Any]]:
-        """What the device told since its start, as far as it remembers, behind a number: [number, ms, what, detail]."""
-        rows: list[list[Any]] = []
-        while page := self.do("events", after=rows[-1][0] if rows else after)["events"]:
-            rows += page
-        return rows
-
-    def told(self) -> list[str]:
-        """The names of those events."""
-        return [row[2] for row in self.events()]
-
-    # -- time --------------------------------------------------------------------------------
-
-    def advance(self, ms: int = STEP_MS) -> None:
-        """Let device time pass, event by event."""
-        super().advance(ms)
-
-    def until(self, *states: str, within: int, step: int = STEP_MS) -> dict[str, Any]:
-        """Let time pass until the device is in one of the states; returns its status. Raises Unreached."""
-        for _ in range(within // step + 1):
-            status = self.status()
-            if status["state"] in states:
-                return status
-            self.advance(step)
-        raise Unreached(f"{' or '.join(states)} not reached in {within} ms: {status['state']} instead")
-
-    # -- what people do ------------------------------------------------------------------------
-
-    def start(self) -> None:
-        """From power-up to rest. Raises Unreached.
-
-        A fair source alarms in one start of 15,000 (1,024 bytes, four alike in a row): that start is made again.
-        """
-        try:
-            self.until(*self.rests, within=2 * START_MS)
-        except Unreached:
-            if "entropy_failed" not in self.status()["standing"]:
-                raise
-            self.start_after_alarm()
-
-    def start_after_alarm(self) -> None:
-        """Power off and on, cleared with the key. Raises Unreached where the source fails again."""
-        self.cut()
-        self.power_on()
-        self.advance(START_MS)
-        self.clear()
-        self.until(*self.rests, within=2 * START_MS)
-
-    def press(self, button: str) -> None:
-        """Press a button."""
-        self.do("press", button=button)
-        self.advance(100)
-
-    def clear(self, *, key: bool = True) -> None:
-        """Clear what stands, with the key turned or without it, and let the self-test run."""
-        self.do("key", turned=key)
-        self.press("clear")
-        self.do("key", turned=False)
-        self.advance(START_MS)
-
-    def door(self, which: str, *, is_open: bool) -> None:
-        """Open or close a door."""
-        self.do("door", which=which, open=is_open)
-
-    # -- randomness ----------------------------------------------------------------------------
 
     def draws(self, count: int, at: int | None = None, step: int = 0) -> list[Any]:
         """Outcomes of so many games, drawn where a game draws its own.
@@ -151,42 +66,3 @@ class DrawingBench(BoardBench):
         for at in range(0, len(data), 90):
             found += self.do("rescale", n=n, words=data[at : at + 90].hex())["outcomes"]
         return found
-
-    # -- proof of a role -------------------------------------------------------------------------
-
-    def commission(self, *roles: str) -> None:
-        """Give roles of a new board their secrets: the technician, and those it lets in (all unless named)."""
-        self.do("commission", role=TECHNICIAN, secret=SECRETS[TECHNICIAN])
-        for role in roles or SECRETS:
-            if role != TECHNICIAN:
-                self.let_in(role)
-
-    def let_in(self, role: str) -> dict[str, Any]:
-        """Give a role its secret, by the technician's authority. Raises LinkError."""
-        given = {"role": role, "secret": SECRETS.get(role, "d3" * 16)}
-        return self.do("commission", **given, by=TECHNICIAN, proof=self.proof(TECHNICIAN, asked("commission", given)))
-
-    def proof(self, role: str, asked: str, secret: str | None = None) -> str:
-        """The proof of a role for one request, over a new challenge."""
-        return proof(bytes.fromhex(secret or SECRETS[role]), challenge(self.do), role, asked)
-
-    def prove(self, op: str, role: str, asked: str, **args: Any) -> dict[str, Any]:
-        """Ask for something that takes a proof. Raises LinkError where the device refuses."""
-        return self.do(op, role=role, proof=self.proof(role, asked), **args)
-
-    def configure(self, role: str = "technician", **settings: Any) -> dict[str, Any]:
-        """Set what is to be played; commissions nobody. Raises LinkError."""
-        return self.prove("configure", role, asked("configure", {"set": settings}), set=settings)["settings"]
-
-    # -- power -----------------------------------------------------------------------------------
-
-    def start_over_with(self, how: str, seed: str = "") -> dict[str, Any]:
-        """A new board, its entropy source fed by the bench from its first word on; returns the new identity."""
-        self.board.rig.entropy_at_start(how, seed)
-        return self.board.start_over()
-
-    def restart_with(self, how: str, seed: str = "") -> dict[str, Any]:
-        """A cold start whose entropy source is fed by the bench from its first word on; returns the new identity."""
-        self.board.rig.entropy_at_start(how, seed)
-        self.cut()
-        return self.power_on()

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import Any
 
-import pytest
-from pitbench.addresses import EMULATED
-
-from pitbench_hil.board_bench import afresh
+from pitbench_hil.acts import afresh
+from pitbench_hil.attended_bench import TECHNICIAN
 from pitbench_hil.declared_generator import CHALLENGE, Declared, cycles_until
-from pitbench_hil.drawing_bench import TECHNICIAN, DrawingBench
-
-
-def feed_a_silent_chip(bench: DrawingBench, image_kind: str) -> None:
-    """An emulated chip has no noise, and the device says so: there the bench feeds it."""
-    if bench.board.rung == EMULATED:
-        if image_kind != "bench":
-            pytest.skip("needs noise: an emulated chip has none, and only a bench image takes it from the bench")
-        bench.start_over_with("fixed", secrets.token_hex(8))
+from pitbench_hil.drawing_bench import DrawingBench
 
 
 def newly_fed(bench: DrawingBench, seed: str) -> Declared:
-    """A new board whose entropy is fed from its first word on, at rest; returns the generator that it declares."""
+    """A new board whose entropy is fed from its first word on, idle; returns the generator that it declares."""
     bench.board.rig.entropy_at_start("fixed", seed)
     return Declared(seed, again(bench))
 
 
 def again(bench: DrawingBench) -> str:
-    """A new board, fed as it was told last, at rest; returns its unique id."""
+    """A new board, fed as it was told last, idle; returns its unique id."""
     return str(afresh(bench)["uid"])
 
 
 def fed_by_itself(bench: DrawingBench) -> None:
-    """A new board with its own source again, at rest."""
+    """A new board with its own source again, idle."""
     bench.board.rig.entropy_at_start("board")
     afresh(bench)
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from pitbench.image import Image
+from pitbench.protocols import protocol_named
 from pitbench.targets import Board, make_board
-from pitbench.transport import FRAMINGS, TraceSink, open_transport
+from pitbench.transport import TraceSink, open_transport
 
 
 class NoLink:
@@ -33,7 +34,7 @@ def left_alone(attended: Board, image: Image, root: Path, trace: TraceSink) -> I
     Raises BeyondRig where boards aren't virtual.
     """
     _ = attended.supervisor  # a second board of the same make is there where boards are virtual
-    framing = FRAMINGS[str(attended.identity["wire"])]
+    framing = protocol_named(str(attended.identity["wire"])).FRAMING
     with (
         make_board(attended.target, root, image) as virtual,
         open_transport(virtual.wire_path, name="wire-unattended", framing=framing, trace=trace) as wire,

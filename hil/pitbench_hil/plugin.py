@@ -1,6 +1,7 @@
 """The pytest plugin of the rule suites: `pytest hil --target unix: --device bill-acceptor`.
 
-A suite is a folder `suites/<device>/` with a `conftest.py` that defines the fixture `board`, and tests like this one:
+A suite is a folder `suites/<device>/` with a `conftest.py` that defines the fixture `board`, and tests like this one.
+Beside it `suites/common/` runs for every device: those of its tests that name a rule which binds the device.
 
     from pitbench_hil.marks import images, needs, rule
 
@@ -47,7 +48,7 @@ from pitbench_hil.marks import DESCRIPTIONS, marked
 from pitbench_hil.run import Run
 from pitbench_hil.run_lock import RunLock
 from pitbench_hil.running import Runner
-from pitbench_hil.selection import SUITES, foreign_suite
+from pitbench_hil.selection import SUITES, both_suites, foreign_suite, suite_folder
 from pitbench_hil.verdict import profiles_named
 
 DEFAULT_TARGET = "virtual"
@@ -120,7 +121,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Suites of other devices aren't even imported."""
+    """Suites of other devices aren't even imported; the common one is everybody's."""
     device = config.option.device
     return True if device and foreign_suite(collection_path, device) else None
 
@@ -201,18 +202,18 @@ def _folder(
         "image_kind": option.image_kind,
         "timing_uncertainty_ms": option.timing_uncertainty,
         "tool": provenance.tool(),
-        "suite": provenance.suite(_suite_of(config, device)),
+        "suite": provenance.suite(_suites_of(config, device)),
     }
     if option.run_dir:
         return start_run(Path(option.run_dir).resolve(), device, option.target, **about)
     return new_run(runs_root(config), device, option.target, **about)
 
 
-def _suite_of(config: pytest.Config, device: str) -> Path | None:
-    """The suite's folder, from the command line's paths."""
+def _suites_of(config: pytest.Config, device: str) -> list[Path]:
+    """The folders of the device's suites, from the command line's paths."""
     for arg in config.args:
         path = Path(arg.split("::")[0]).resolve()
         for folder in (path, *path.parents, *path.glob(f"{SUITES}/*"), *path.glob("*")):
-            if folder.parent.name == SUITES and normal_device(folder.name) == device:
-                return folder
-    return None
+            if suite_folder(folder, device) == folder:
+                return both_suites(folder, device)
+    return []

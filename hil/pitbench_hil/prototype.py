@@ -1,11 +1,9 @@
 """13:69E-1.20(a)1 and 1.28(c) for any device: one revision is the same bytes, and the board holds them; a release image
-is the bench image without its bench. Each suite has the tests, and these are what they do."""
+is the bench image without its bench."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pitbench.image import Image, build_image
 from pitbench.link import LinkError, whole_files
@@ -14,6 +12,7 @@ from pitbench.signature import SEALS, image_files
 from pitbench.signing import signing_key
 from pitbench.targets import Board
 
+from pitbench_hil.bench_requests import bench_requests
 from pitbench_hil.check import Check
 from pitbench_hil.comparing import different_files, sha256
 from pitbench_hil.run import Run
@@ -25,32 +24,6 @@ BENCH = "/image/bench/"
 BENCH_CAPS = frozenset(
     {"bench", "plant", "advance", "calendar", "store_fault", "draw", "raw_entropy", "rescaling", "still_clock"}
 )
-
-Requests = Mapping[str, Mapping[str, Any]]
-_OF_EVERY_DEVICE: Requests = {
-    "plant": {}, "advance": {"ms": 1000}, "calendar": {"set": 0}, "store_fault": {"at": 1, "how": "before"},
-    "store": {}, "restart": {"how": "soft"}, "damage": {"copy": "a"}, "crash": {}, "start_over": {}, "repl": {},
-    "entropy": {"how": "stuck"},
-}  # fmt: skip
-# Every request of each device's bench image alone, as it would be obeyed there.
-BENCH_REQUESTS: Mapping[str, Requests] = {
-    "bill-acceptor": {
-        "insert": {"item": {}}, "pull": {}, "clear_path": {}, "door": {"which": "stacker", "open": True},
-        "box": {"present": False}, "lock": {"locked": False}, "empty": {}, "battery": {"mv": 0},
-        "break": {"part": "scanner"}, "mend": {"part": "scanner"}, **_OF_EVERY_DEVICE,
-    },
-    "shuffler": {
-        "load": {"cards": "00"}, "take": {}, "press": {"button": "start"}, "key": {"turned": True},
-        "door": {"which": "service", "open": True}, "clear_path": {}, "empty": {}, "battery": {"mv": 0},
-        "break": {"part": "feed"}, "mend": {"part": "feed"}, "draw": {"games": 1}, "rescale": {"n": 6, "words": "00"},
-        "words": {"n": 1}, "spoil": {}, **_OF_EVERY_DEVICE,
-    },
-    "selector": {
-        "press": {"button": "select"}, "key": {"turned": True}, "door": {"which": "service", "open": True},
-        "battery": {"mv": 0}, "break": {"part": "display", "how": "dark"}, "mend": {"part": "display"},
-        "draw": {"games": 1}, "rescale": {"n": 7, "words": "00"}, "words": {"n": 1}, "spoil": {}, **_OF_EVERY_DEVICE,
-    },
-}  # fmt: skip
 
 
 def expect_same_bytes(check: Check, board: Board, image: Image, builds: tuple[Image, Image]) -> None:
@@ -104,7 +77,7 @@ def expect_no_bench(check: Check, board: Board, image: Image) -> None:
     check.expect("bench files", [path for path in image.files if path.startswith(BENCH)], [])
     check.expect("bench capabilities", sorted(BENCH_CAPS & set(board.identity["caps"])), [])
     boots, obeyed = board.virtual.boots if board.virtual else 0, []
-    for op, args in BENCH_REQUESTS[image.device].items():
+    for op, args in bench_requests(image.device).items():
         check.stimulus("bench request", op=op)
         try:
             board.link.do(op, **args)

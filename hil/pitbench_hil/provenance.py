@@ -23,9 +23,10 @@ def tool() -> dict[str, str]:
     return {"version": version("pitbench"), "sources": sources_digest(sources), "commit": commit_of(_HIL)}
 
 
-def suite(folder: Path | None) -> dict[str, str]:
-    """Source digest of the suites in a folder."""
-    return {"sources": sources_digest(folder.rglob("*.py")) if folder else ""}
+def suite(folders: Iterable[Path]) -> dict[str, str]:
+    """Source digest of the suites in these folders; empty where there are none."""
+    sources = [path for folder in folders for path in folder.rglob("*.py")]
+    return {"sources": sources_digest(sources) if sources else ""}
 
 
 def rules(which: Iterable[catalogue.Rule]) -> dict[str, Any]:

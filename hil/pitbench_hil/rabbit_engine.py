@@ -43,9 +43,9 @@ Verdicts = dict[str, str]
 
 @dataclass(frozen=True)
 class Hunt:
-    """What is run: suite, device, target, rules, where the evidence goes, and how."""
+    """What is run: suites, device, target, rules, where the evidence goes, and how."""
 
-    suite: Path
+    suites: tuple[Path, ...]
     device: str
     target: str
     rules: Mapping[str, Rule]
@@ -206,7 +206,7 @@ def _places(hunt: Hunt, rules: Iterable[str]) -> list[Path]:
     """The files that test these rules, as the good device's run found them: importing the others takes a second."""
     collected, wanted = collection(hunt.folder / GOOD), set(rules)
     tests = [test for test, named in collected["tests"].items() if wanted & set(named)]
-    return sorted({Path(collected["files"][test]) for test in tests}) or [hunt.suite]
+    return sorted({Path(collected["files"][test]) for test in tests}) or list(hunt.suites)
 
 
 class _Job:

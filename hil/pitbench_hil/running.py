@@ -13,10 +13,21 @@ from pitbench_hil.catalogue import IMAGE_KINDS
 from pitbench_hil.check import RuleBroken
 from pitbench_hil.durable import EvidenceError, to_json, write_whole
 from pitbench_hil.evidence import COLLECTION
-from pitbench_hil.marks import marked
 from pitbench_hil.records import Record
 from pitbench_hil.run import Run
-from pitbench_hil.selection import gaps, image_of, narrowed, needs_of, sampled, suite_folder, trouble_of, wanted
+from pitbench_hil.selection import (
+    binds,
+    both_suites,
+    decided,
+    gaps,
+    image_of,
+    narrowed,
+    needs_of,
+    sampled,
+    suite_folder,
+    trouble_of,
+    wanted,
+)
 from pitbench_hil.verdict import Verdict, counts, judge, short
 
 PROPERTY = "pitbench"
@@ -38,7 +49,8 @@ class Runner:
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Keep the tests of the chosen rules and kinds of image."""
         kinds = IMAGE_KINDS if config.option.image_kind == "both" else (config.option.image_kind,)
-        keep = [item for item in items if self._foreign_or_in_trouble(item) or wanted(item, self.run.rules, kinds)]
+        mine = [item for item in items if not self._mine(item) or self._binds(item)]
+        keep = [item for item in mine if self._foreign_or_in_trouble(item) or wanted(item, self.run.rules, kinds)]
         self.run.tests_there = len(keep)
         if self.run.sample:
             keep = sampled(keep, self.run.rules, self.run.sample)
@@ -52,13 +64,14 @@ class Runner:
             return
         mine = [item for item in session.items if self._mine(item)]
         folder = suite_folder(mine[0].path, self.run.device) if mine else None
-        tests = {item.nodeid: (marked(item, "rule"), image_of(item)) for item in mine}
-        is_narrowed = narrowed(self.config.option, self.config.args, folder)
+        folders = both_suites(folder, self.run.device) if folder else []
+        tests = {item.nodeid: (decided(item, self.run.catalogue), image_of(item)) for item in mine}
+        is_narrowed = narrowed(self.config.option, self.config.args, folders)
         problems = [trouble for item in mine if (trouble := trouble_of(item, self.run.catalogue))]
         problems += [] if is_narrowed else gaps(self.run.rules.values(), tests)
         collected = {"tests": {name: rules for name, (rules, _) in tests.items()}, "problems": problems}
         files = {item.nodeid: str(item.path) for item in mine}
-        row = {**collected, "files": files, "narrowed": is_narrowed, "suite_folder": str(folder) if folder else None}
+        row = {**collected, "files": files, "narrowed": is_narrowed}
         row["sample"] = {"tests_a_rule": self.run.sample, "of_tests": self.run.tests_there}
         write_whole(self.run.folder / COLLECTION, to_json(row, indent=1))
 
@@ -70,7 +83,7 @@ class Runner:
         if trouble := trouble_of(item, self.run.catalogue):
             raise SuiteTrouble(trouble)
         record = self.run.open_record(
-            item.nodeid, marked(item, "rule"), image_of(item), needs_of(item, self.run.catalogue)
+            item.nodeid, decided(item, self.run.catalogue), image_of(item), needs_of(item, self.run.catalogue)
         )
         if why := self._refusal(image_of(item)):
             record.add("skipped", why=why)
@@ -153,6 +166,9 @@ class Runner:
     def _foreign_or_in_trouble(self, item: pytest.Item) -> bool:
         """Tests outside the suite aren't ours to leave out; one in trouble is run, so that it fails."""
         return not self._mine(item) or trouble_of(item, self.run.catalogue) is not None
+
+    def _binds(self, item: pytest.Item) -> bool:
+        return binds(item, self.run.device, self.run.catalogue)
 
     def _mine(self, item: pytest.Item) -> bool:
         return suite_folder(item.path, self.run.device) is not None

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from pitbench_hil.declared_generator import Declared
-from pitbench_hil.drawing_bench import TECHNICIAN, DrawingBench
-from pitbench_hil.fed import newly_fed, set_as_declared
+from pitbench_hil.drawing_bench import DrawingBench
 
 PAI_GOW_POKER, ASIA_POKER, SUPREME_PAI_GOW = GAMES = ("pai gow poker", "asia poker", "supreme pai gow")
 MOST = 7
@@ -28,7 +27,7 @@ class SelectorBench(DrawingBench):
         board: an open target that runs a selector.
     """
 
-    rests = ("idle", "locked", "shown")
+    idle = ("idle", "locked", "shown")
     sample_draws = SAMPLE
 
     # -- what people see -----------------------------------------------------------------------
@@ -47,11 +46,9 @@ class SelectorBench(DrawingBench):
 
     # -- what people do ------------------------------------------------------------------------
 
-    def ready(self, **settings: Any) -> None:
-        """A new board, set for a table where it may be used (pai gow poker unless said), idle. Raises Unreached."""
-        self.commission(TECHNICIAN)
-        self.configure(**usable(settings))
-        self.until("idle", within=1000)
+    def door(self, which: str, *, is_open: bool) -> None:
+        """Open or close the service door or the housing."""
+        self.do("door", which=which, open=is_open)
 
     def select(self) -> int:
         """A round; returns the figure on the display. Raises Unreached where none is shown."""
@@ -78,16 +75,3 @@ class SelectorBench(DrawingBench):
     def draw_of(self, declared: Declared) -> int:
         """The number of its next round, by the declared generator."""
         return declared.number(MOST)
-
-
-def usable(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings of a table where it may be used, but for what is said."""
-    return {"game": PAI_GOW_POKER, "bonus": False, **settings}
-
-
-def fed_and_ready(bench: SelectorBench, seed: str) -> Declared:
-    """A new board whose entropy is fed from its first word on, set, idle; returns the generator that it declares."""
-    declared = newly_fed(bench, seed)
-    bench.commission(TECHNICIAN)
-    set_as_declared(bench, declared, **usable({}))
-    return declared

@@ -1,20 +1,14 @@
-"""What may go wrong at a selector: how it comes, how it is seen, and how its cause is taken away."""
+"""What people bring a selector to, and what may go wrong there, as rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-
-from pitbench_hil.drawing_bench import START_MS
+from pitbench_hil.acts import Act, ask, in_turn, nothing, restart
+from pitbench_hil.attended_bench import START_MS, TECHNICIAN
+from pitbench_hil.errors_raised import Error
 from pitbench_hil.selector import SELECT_MS, SelectorBench
 
-Act = Callable[[SelectorBench], object]
-# Due at the latest.
-NOTICED_MS = 500
-
-
-def to_idle(bench: SelectorBench) -> None:
-    """Nothing is under way."""
+# How a display fails: it stays as it is, it is dark, one of its lines doesn't light.
+HOW_BROKEN = ("stuck", "dark", "segment")
 
 
 def to_selecting(bench: SelectorBench) -> None:
@@ -35,35 +29,13 @@ def to_done(bench: SelectorBench) -> None:
 
 
 def to_locked(bench: SelectorBench) -> None:
-    """Set for a table where it may not be used."""
+    """Set, on a new board, for a table where it may not be used."""
+    bench.commission(TECHNICIAN)
     bench.configure(bonus=True)
 
 
-OPEN: dict[str, Act] = {"idle": to_idle, "selecting": to_selecting, "shown": to_shown}
+OPEN: dict[str, Act] = {"idle": nothing, "selecting": to_selecting, "shown": to_shown}
 STATES: dict[str, Act] = {**OPEN, "done": to_done, "locked": to_locked}
-
-
-@dataclass(frozen=True)
-class Malfunction:
-    """Something that goes wrong.
-
-    Args:
-        part: of the rule, and its condition's name on the device.
-        says: words of the message that names it.
-        ways: how it comes up, by name.
-        end: takes the cause away, as a person does.
-    """
-
-    part: str
-    condition: str
-    says: str
-    ways: Mapping[str, Act]
-    end: Act
-
-
-def asked(op: str, **args: object) -> Act:
-    """One operation of the bench."""
-    return lambda bench: bench.do(op, **args)
 
 
 def broken(how: str) -> Act:
@@ -111,31 +83,52 @@ def clear_memory(bench: SelectorBench) -> None:
     restart(bench)
     if "memory_error" in bench.status()["standing"]:
         bench.do("meters")
-        bench.prove("clear_memory", "technician", "clear_memory")
+        bench.commission(TECHNICIAN)
+        bench.prove("clear_memory", TECHNICIAN, "clear_memory")
+        bench.configure(bonus=False)
 
 
-def restart(bench: SelectorBench) -> None:
-    """Power off and on, and a self-test's time."""
-    bench.cut()
-    bench.power_on()
-    bench.advance(START_MS)
-
-
-DOOR = Malfunction(
-    "door",
+DOOR = Error(
+    "service-door",
     "service_door",
-    "Service door open",
-    {"opened": asked("door", which="service", open=True)},
-    asked("door", which="service", open=False),
+    ("Service door open",),
+    {state: in_turn(reach, ask("door", which="service", open=True)) for state, reach in STATES.items()},
+    ask("door", which="service", open=False),
 )
-SOURCE = Malfunction("source", "entropy_failed", "Random number source failed", {"stuck": dead_source}, live_source)
-STORE = Malfunction("store", "memory_error", "Memory error", {"full": full_store}, clear_memory)
-DISPLAY = Malfunction(
+HOUSING = Error(
+    "housing",
+    "housing",
+    ("Housing open",),
+    {state: in_turn(reach, ask("door", which="housing", open=True)) for state, reach in STATES.items()},
+    ask("door", which="housing", open=False),
+)
+DISPLAY = Error(
     "display",
     "display_failed",
-    "Display failed",
-    {how: broken(how) for how in ("stuck", "dark", "segment")},
-    asked("mend", part="display"),
+    # Cleared without a mend, it is the self-test that finds it again.
+    ("Display failed", "Self-test failed"),
+    {f"{how}, {state}": in_turn(reach, broken(how)) for state, reach in OPEN.items() for how in HOW_BROKEN},
+    ask("mend", part="display"),
 )
-PROGRAM = Malfunction("program", "software_error", "Program error", {"crash": crash}, to_idle)
-MALFUNCTIONS = (DOOR, DISPLAY, SOURCE, STORE, PROGRAM)
+SOURCE = Error(
+    "source",
+    "entropy_failed",
+    ("Random number source failed",),
+    {state: in_turn(reach, dead_source) for state, reach in OPEN.items()},
+    live_source,
+)
+STORE = Error(
+    "store",
+    "memory_error",
+    ("Memory error",),
+    {state: in_turn(reach, full_store) for state, reach in OPEN.items()},
+    clear_memory,
+)
+PROGRAM = Error(
+    "program",
+    "software_error",
+    ("Program error",),
+    {state: in_turn(reach, crash) for state, reach in STATES.items()},
+    nothing,
+)
+ERRORS = (DOOR, HOUSING, DISPLAY, SOURCE, STORE, PROGRAM)

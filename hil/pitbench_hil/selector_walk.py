@@ -7,13 +7,14 @@ from typing import Any
 
 from pitbench.link import LinkError
 
-from pitbench_hil.board_bench import afresh
+from pitbench_hil.acts import afresh
+from pitbench_hil.attended_bench import START_MS, TECHNICIAN
 from pitbench_hil.charts.selector import FIRMWARE_STATES, Chart
-from pitbench_hil.drawing_bench import START_MS
 from pitbench_hil.selector import BUTTONS, SELECT_MS, SelectorBench
 
 # Triggers of the chart that may go by between two looks: clear, passed and a fault follow without waiting.
 UNSEEN = 3
+DOORS = ("service", "housing")
 
 
 class Walk:
@@ -35,7 +36,7 @@ class Walk:
     def begin(self) -> None:
         """A new board in a new world, set, idle. Raises Unreached."""
         afresh(self.bench)
-        self.bench.ready()
+        self.bench.commission(TECHNICIAN)
 
     def take(self, step: str) -> None:
         """Do one thing, if it can be done now, and look."""
@@ -54,8 +55,8 @@ class Walk:
         self._known |= rounds
         shown = self.bench.figures()
         if len(shown) > self._figures and rounds:
-            new, last = shown[self._figures - len(shown) :], rounds[max(rounds)][3]
-            self.told += sum(figure != last for figure in new) if not self._broken else 0
+            still, last = shown[self._figures - len(shown) :], rounds[max(rounds)][3]
+            self.told += sum(figure != last for figure in still) if not self._broken else 0
         self._figures = len(shown)
         if state not in ("shown", "error"):
             self.told += bool(self.bench.display()) and not self._broken
@@ -118,8 +119,8 @@ def _set(**settings: Any) -> Callable[[Walk], None]:
     return act
 
 
-def _door(*, is_open: bool) -> Callable[[Walk], None]:
-    return lambda walk: walk.bench.door("service", is_open=is_open)
+def _door(which: str, *, is_open: bool) -> Callable[[Walk], None]:
+    return lambda walk: walk.bench.door(which, is_open=is_open)
 
 
 def _broken(how: str) -> Callable[[Walk], None]:
@@ -130,8 +131,8 @@ STIMULI: dict[str, Callable[[Walk], None]] = {
     **{button: _press(button) for button in (*BUTTONS, "clear")},
     "clear with the key": Walk.clear,
     **{f"wait {ms} ms": _wait(ms) for ms in (30, 200, SELECT_MS)},
-    "open": _door(is_open=True),
-    "close": _door(is_open=False),
+    **{f"open {which}": _door(which, is_open=True) for which in DOORS},
+    **{f"close {which}": _door(which, is_open=False) for which in DOORS},
     "bonus wagers": _set(bonus=True),
     "no bonus wagers": _set(bonus=False),
     **{f"display {how}": _broken(how) for how in ("stuck", "dark", "segment")},

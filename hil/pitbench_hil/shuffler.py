@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pitbench_hil.attended_bench import ROLES, SECRETS, START_MS, STEP_MS, TECHNICIAN
 from pitbench_hil.declared_generator import Declared
-from pitbench_hil.drawing_bench import DRAWN_AT_ONCE as DRAWN_AT_ONCE
-from pitbench_hil.drawing_bench import ROLES as ROLES
-from pitbench_hil.drawing_bench import SECRETS as SECRETS
-from pitbench_hil.drawing_bench import START_MS as START_MS
-from pitbench_hil.drawing_bench import STEP_MS as STEP_MS
-from pitbench_hil.drawing_bench import TECHNICIAN as TECHNICIAN
-from pitbench_hil.drawing_bench import DrawingBench
+from pitbench_hil.drawing_bench import DRAWN_AT_ONCE, DrawingBench
 
 if TYPE_CHECKING:
     import numpy as np
+
+# Beside its own names, those of every device that draws.
+__all__ = ["DRAWN_AT_ONCE", "ROLES", "SECRETS", "START_MS", "STEP_MS", "TECHNICIAN"]
 
 DECK = bytes(range(52))
 JOKER, UNREADABLE = 52, 53
@@ -49,6 +47,10 @@ class ShufflerBench(DrawingBench):
         """Lay cards into the hopper, the first one lowest."""
         for at in range(0, len(cards), LOADED_AT_ONCE):
             self.do("load", cards=cards[at : at + LOADED_AT_ONCE].hex())
+
+    def door(self, which: str, *, is_open: bool) -> None:
+        """Open or close the service door or the shroud."""
+        self.do("door", which=which, open=is_open)
 
     def shuffle(self, cards: bytes = DECK) -> dict[str, Any]:
         """Load and start; returns the status once the device is at rest. Raises Unreached."""

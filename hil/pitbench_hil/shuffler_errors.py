@@ -5,14 +5,13 @@ Rows are data: the suites raise each in each of its ways, pair them, keep them o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pitbench_hil.acts import restart
+from pitbench_hil.errors_raised import Error, named, raised, shown, told
 from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, JOKER, START_MS, UNREADABLE, ShufflerBench
 from pitbench_hil.shuffler_moves import (
     FEW,
     STATES,
     Act,
-    afresh,
     ask,
     attend,
     in_turn,
@@ -25,6 +24,9 @@ from pitbench_hil.shuffler_moves import (
     until_truth,
 )
 
+# Beside its own names, those of every attended device.
+__all__ = ["Error", "named", "raised", "restart", "shown", "told"]
+
 LOW_MV, GOOD_MV = 2000, 3000
 PARTS = ("feed", "rack", "insert", "eject", "camera", "gate", "exit")
 WRONG_AT_END = DECK[:-1] + DECK[:1]
@@ -32,27 +34,6 @@ TOO_MANY = DECK + FEW + FEW
 SPOILED = (JAM_FEED, JAM_INSERT, JAM_EXIT, RACK, CAMERA) = (
     "Jam at the feeder", "Jam at the rack", "Jam at the exit", "Rack does not move", "Camera failed",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Error:
-    """One row.
-
-    Args:
-        name: part of the rules on 13:69E-1.28X(j).
-        condition: its name on the link; where a part may fail in several ways, "".
-        says: words of the documented message, one of which the display shows.
-        ways: how it comes up, by name, each from an idle device; it is due within 5 s.
-        end: takes the cause away, as a person does.
-        stops: whether it ends operation.
-    """
-
-    name: str
-    condition: str
-    says: tuple[str, ...]
-    ways: dict[str, Act]
-    end: Act
-    stops: bool = True
 
 
 def mend(bench: ShufflerBench) -> None:
@@ -69,13 +50,6 @@ def start_with(*acts: Act) -> Act:
         restart(bench)
 
     return act
-
-
-def restart(bench: ShufflerBench) -> None:
-    """Power off and on, and a self-test's time."""
-    bench.cut()
-    bench.power_on()
-    bench.advance(START_MS)
 
 
 def crash(bench: ShufflerBench) -> None:
@@ -351,32 +325,3 @@ def alive_again(bench: ShufflerBench) -> None:
     """The board's own noise again, which a failed health test looks at from the next start on."""
     bench.restart_with("board")
     bench.advance(START_MS)
-
-
-def raised(bench: ShufflerBench, error: Error, way: str) -> bool:
-    """Bring it about on a new device; whether the device tells of it within 5 s. Raises Unreached."""
-    afresh(bench)
-    error.ways[way](bench)
-    for _ in range(20):
-        if told(bench.status(), error):
-            return True
-        bench.advance(250)
-    return False
-
-
-def told(status: dict[str, object], error: Error) -> bool:
-    """Whether status tells of it: a condition where it stops the device, else the light."""
-    standing = status["standing"]
-    if not error.stops:
-        return status["light"] != "green"
-    return bool(standing) and (not error.condition or error.condition in standing)  # type: ignore[operator]
-
-
-def named(status: dict[str, object], error: Error) -> bool:
-    """Whether the display names it."""
-    return any(words in str(status["message"]) for words in error.says)
-
-
-def shown(status: dict[str, object], error: Error) -> bool:
-    """Whether the indicator stands."""
-    return status["light"] == "red" if error.stops else status["light"] in ("red", "amber")

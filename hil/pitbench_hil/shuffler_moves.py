@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pitbench_hil.acts import afresh, ask, in_turn, standing_clock
 from pitbench_hil.board_bench import Unreached
-from pitbench_hil.board_bench import afresh as afresh
-from pitbench_hil.board_bench import standing_clock as standing_clock
 from pitbench_hil.shuffler import DECK, STEP_MS, ShufflerBench
+
+# Beside its own names, those of every attended device.
+__all__ = ["afresh", "ask", "in_turn", "standing_clock"]
 
 # Enough for a first, a middle and a last card.
 FEW = DECK[:5]
@@ -22,21 +24,6 @@ LOOK_MS = 5
 WAIT_MS = 10_000
 CARD_AT_LEAST_MS = 120  # fed, and put into its slot
 Act = Callable[[ShufflerBench], object]
-
-
-def ask(op: str, **args: Any) -> Act:
-    """One operation of the bench."""
-    return lambda bench: bench.do(op, **args)
-
-
-def in_turn(*acts: Act) -> Act:
-    """One after the other."""
-
-    def act(bench: ShufflerBench) -> None:
-        for each in acts:
-            each(bench)
-
-    return act
 
 
 def until_truth(

@@ -12,8 +12,9 @@ from pitbench.image import Image
 from pitbench.link import LinkError
 from pitbench.targets import open_target
 
+from pitbench_hil.attended_bench import START_MS
 from pitbench_hil.check import Check
-from pitbench_hil.drawing_bench import START_MS, DrawingBench
+from pitbench_hil.drawing_bench import DrawingBench
 from pitbench_hil.fed import again, fed_by_itself, newly_fed
 from pitbench_hil.generator_checks import ONE_SECOND
 from pitbench_hil.run import Run
@@ -65,8 +66,8 @@ def spoiled(bench: DrawingBench, check: Check) -> None:
     check.expect("the self-test has a step of the generator", passed.get("generator"), True)
     check.stimulus("one bit wrong in each HMAC; the service door opened and closed, cleared with the key")
     bench.do("spoil")
-    bench.door("service", is_open=True)
-    bench.door("service", is_open=False)
+    bench.do("door", which="service", open=True)
+    bench.do("door", which="service", open=False)
     bench.clear()
     post = bench.do("post")
     check.expect("self-test passed", post["ok"], False)

@@ -12,7 +12,7 @@ import pytest
 from pitbench.errors import PitbenchError
 
 from pitbench_hil.catalogue import normal_device
-from pitbench_hil.selection import SUITES
+from pitbench_hil.selection import SUITES, both_suites
 
 HIL = Path(__file__).parents[1]
 # Nothing is cached between runs; Hypothesis works without its plugin, which takes most of a second to start.
@@ -23,6 +23,11 @@ _RAM_BYTES = 512 << 20
 # Of the tests that passed no flash is kept, so that the memory of two boards is enough.
 _KEEP_FAILED = ("-o", "tmp_path_retention_policy=failed")
 _TEMP_ROOT = "PYTEST_DEBUG_TEMPROOT"
+
+
+def suites_of(device: str) -> list[Path]:
+    """The folders of a device's suite and of the common one. Raises PitbenchError when it has none of its own."""
+    return both_suites(suite_of(device), device)
 
 
 def suite_of(device: str, suites: Path | None = None) -> Path:

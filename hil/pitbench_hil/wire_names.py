@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pitbench.protocols import gat, id003
+from pitbench.protocols import id003, names, protocol_named
 
 _CODES = (id003.Status, id003.Reply, id003.Command)
 
@@ -16,22 +16,9 @@ def frame_names(row: dict[str, Any], wire: str = "id003") -> str:
         row: a line of the trace.
         wire: the wire's protocol, as the board's identity names it.
     """
-    if row["port"] != "wire" or "hex" not in row or wire not in _NAMES:
+    if row["port"] != "wire" or "hex" not in row or wire not in names():
         return ""
-    return ", ".join(_NAMES[wire](bytes.fromhex(row["hex"]), row["dir"] == "to_board"))
-
-
-def _id003_names(data: bytes, to_board: bool) -> list[str]:
-    names = id003.Command if to_board else id003.Status
-    return [_name(frame.cmd, names) for frame in id003.Decoder().feed(data)]
-
-
-def _gat_names(data: bytes, to_board: bool) -> list[str]:
-    decoder = gat.Decoder(gat.REQUESTS if to_board else gat.REPLIES)
-    return [gat.frame_text(frame) for frame in decoder.feed(data)]
-
-
-_NAMES = {"id003": _id003_names, "gat": _gat_names}
+    return ", ".join(protocol_named(wire).frame_names(bytes.fromhex(row["hex"]), row["dir"] == "to_board"))
 
 
 def with_names(observed: Any, expected: Any) -> tuple[Any, Any]:
@@ -50,16 +37,8 @@ def _named(value: Any) -> Any:
     if _is_list(value):
         return sorted(map(_named, value)) if isinstance(value, set | frozenset) else list(map(_named, value))
     is_code = isinstance(value, int) and not isinstance(value, bool)
-    return f"{value:02X} ({_name(value, id003.Status)})" if is_code else value
+    return f"{value:02X} ({id003.code_name(value, id003.Status)})" if is_code else value
 
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple | set | frozenset)
-
-
-def _name(number: int, names: Any) -> str:
-    """The name among those of the direction; answers to commands carry the command's own number."""
-    for known in (names, id003.Reply, id003.Command, id003.Status):
-        if number in known._value2member_map_:
-            return str(known(number).name).lower().replace("_", " ")
-    return f"{number:02x}"

@@ -1,10 +1,15 @@
-"""The board under test, for every device: a fresh one for each test where the target is virtual."""
+"""The board under test, for every device: a fresh one for each test where the target is virtual.
+
+The benches of attended devices stand here too; a device of another kind has its own `bench` in its suite.
+"""
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pitbench.addresses import EMULATED
@@ -12,6 +17,9 @@ from pitbench.image import Image, build_image, load_image
 from pitbench.signing import signing_key
 from pitbench.sources import FIRMWARE
 from pitbench.targets import Board, board_of, open_target
+from pitbench_hil.acts import afresh, standing_clock
+from pitbench_hil.attended_bench import AttendedBench
+from pitbench_hil.common_device import Device, described
 from pitbench_hil.lasting import digests
 from pitbench_hil.run import Run
 
@@ -55,6 +63,45 @@ def two_builds(run: Run, image_kind: str, tmp_path: Path, monkeypatch: pytest.Mo
         out = tmp_path / name / "image"
         built.append(build_image(run.device, image_kind, out, board=board_of(run.target), sources=folder))
     return built[0], built[1]
+
+
+@pytest.fixture
+def device(run: Run) -> Device[Any]:
+    """What the tests of all attended devices know of this one."""
+    return described(run.device)
+
+
+@pytest.fixture
+def fresh(device: Device[Any], board: Board, image_kind: str) -> AttendedBench:
+    """Just powered up. An emulated chip has no noise, and the device says so: there the bench feeds it."""
+    bench: AttendedBench = device.bench(board)
+    if board.rung == EMULATED:
+        if image_kind != "bench":
+            pytest.skip("needs noise: an emulated chip has none, and only a bench image takes it from the bench")
+        bench.start_over_with("fixed", secrets.token_hex(8))
+    return bench
+
+
+@pytest.fixture
+def still(fresh: AttendedBench) -> Iterator[AttendedBench]:
+    """Idle, on a clock that stands but for the time that the bench lets pass."""
+    with standing_clock(fresh.board):
+        afresh(fresh)
+        yield fresh
+
+
+@pytest.fixture
+def staffed(fresh: AttendedBench) -> AttendedBench:
+    """Every role has its secret."""
+    fresh.commission()
+    return fresh
+
+
+@pytest.fixture
+def bench(fresh: AttendedBench) -> AttendedBench:
+    """Idle, its self-test passed."""
+    fresh.start()
+    return fresh
 
 
 def rig_of(board: Board) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ import threading
 from pitbench.addresses import USB, port_of
 from pitbench.deadline import Deadline
 from pitbench.errors import PitbenchError
+from pitbench.framing import Framing
 from pitbench.returning import LOOK_EVERY_S, NotBack
-from pitbench.transport import Framing, SerialTransport, TraceSink, TransportGone, open_transport
+from pitbench.transport import SerialTransport, TraceSink, TransportGone, open_transport
 from pitbench.usb_ports import finder
 
 

@@ -10,9 +10,10 @@ from pitbench.addresses import HUB, USB, Target, port_of
 from pitbench.board_facts import board_facts
 from pitbench.deadline import Deadline, DeadlinePassed
 from pitbench.errors import BeyondRig, PitbenchError
+from pitbench.framing import Framing
 from pitbench.hub import HubPower
 from pitbench.rig_line import RigLine
-from pitbench.transport import Framing, open_transport
+from pitbench.transport import open_transport
 from pitbench.virtual.pins import PinResponder
 from pitbench.virtual.surroundings import Surroundings, ToldAtStart
 

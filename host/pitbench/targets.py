@@ -14,11 +14,12 @@ from pitbench.addresses import EMULATED, EMULATED_BOARD, Target, parse_target
 from pitbench.deadline import Deadline
 from pitbench.errors import BeyondRig, PitbenchError
 from pitbench.found_port import FoundPort
+from pitbench.framing import Framing
 from pitbench.link import LinkClient, LinkTimeout
-from pitbench.protocols import gat, id003
+from pitbench.protocols import Protocol, protocol_named
 from pitbench.real_rig import VIRTUAL_ONLY, RealRig, open_rig
 from pitbench.sources import wire_of
-from pitbench.transport import FRAMINGS, LINK_FRAMING, Framing, TraceSink, Transport, TransportGone, open_transport
+from pitbench.transport import LINK_FRAMING, TraceSink, Transport, TransportGone, open_transport
 from pitbench.uf2 import find_uf2, read_uf2
 from pitbench.virtual import VirtualBoard, find_interpreter
 from pitbench.virtual.board import NOTE_MARK
@@ -81,12 +82,17 @@ class Board:
     def byte_ms(self) -> float:
         """Time that one byte takes on the wire, in ms; none on a pty alone."""
         is_pty = self.rung != EMULATED and (self.virtual is not None or self.wire.url.startswith(PTYS))
-        return 0.0 if is_pty else FRAMINGS[str(self.identity["wire"])].byte_ms
+        return 0.0 if is_pty else self.protocol.FRAMING.byte_ms
 
     @property
     def identity(self) -> dict[str, Any]:
         """What the board last said of itself in hello."""
         return self.link.identity
+
+    @property
+    def protocol(self) -> Protocol:
+        """The protocol on its wire. Raises UnknownName."""
+        return protocol_named(str(self.identity["wire"]))
 
     @property
     def rig(self) -> VirtualBoard | RealRig:
@@ -231,11 +237,12 @@ def open_target(
     """
     where = parse_target(target) if isinstance(target, str) else target
     with ExitStack() as held:
+        framing = protocol_named(wire_of(device)).FRAMING
         if where.virtual:
             virtual = _virtual_board(where, device, kind, image, root, held)
-            board = _open_virtual(virtual, where, FRAMINGS[wire_of(device)], timeout, trace, held)
+            board = _open_virtual(virtual, where, framing, timeout, trace, held)
         else:
-            board = _open_real(where, FRAMINGS[wire_of(device)], timeout, trace, held)
+            board = _open_real(where, framing, timeout, trace, held)
         board.holds(held.pop_all())
         return board
 
@@ -335,45 +342,34 @@ def micropython_of(target: Target) -> Path:
 def prove_same_board(board: Board) -> str:
     """Show that link and wire are one board, before any rule is judged on both.
 
-    The link's counter of wire frames must have moved by the one frame sent; where the protocol has a version text
-    (ID-003), it must carry the signature that the link reports. Returns what the wire answered. Raises NotOneBoard,
-    PitbenchError.
+    The link's counter of wire frames must have moved by the one frame sent; where the answer tells a signature (a
+    version text of ID-003), it must be the one that the link reports. Returns what the wire answered. Raises
+    NotOneBoard, PitbenchError.
     """
     if board.identity.get("inoperable"):
         raise PitbenchError(f"The board is inoperable: {board.identity['inoperable']}.", "Give it a sound image.")
     before = board.link.do("status")["frames"]
-    is_gat = board.identity["wire"] == "gat"
-    text = _status_over_gat(board) if is_gat else _version_over_wire(board)
+    text = _answer_over_wire(board)
     moved = board.link.do("status")["frames"] - before
     crc = str(board.identity["crc"])
-    if not is_gat and crc.lower() not in text.lower():
+    if board.protocol.TELLS_SIGNATURE and crc.lower() not in text.lower():
         raise _not_one(board, f"the wire says '{text}' and the link says signature {crc}")
     if moved != 1:
         raise _not_one(board, f"one frame was sent over the wire and the board counted {moved}")
     return text
 
 
-def _version_over_wire(board: Board) -> str:
-    decoder, deadline = id003.Decoder(), Deadline(WIRE_ANSWER_S, board.clock)
+def _answer_over_wire(board: Board) -> str:
+    protocol, deadline = board.protocol, Deadline(WIRE_ANSWER_S, board.clock)
+    decoder = protocol.Decoder()
     board.wire.flush_input()
-    board.wire.write(id003.encode(id003.Command.VERSION))
+    board.wire.write(protocol.WHO)
     while not deadline.passed:
         for frame in decoder.feed(board.wire.read(deadline.remaining)):
-            if frame.cmd == id003.Command.VERSION:
-                return bytes(frame.data).decode("ascii", "replace")
-    raise _not_one(board, f"nothing answered the version request on the wire within {WIRE_ANSWER_S:g} s")
-
-
-def _status_over_gat(board: Board) -> str:
-    # A report's XML isn't loaded for a device that has none.
-    from pitbench.protocols import gat_host
-
-    board.wire.flush_input()
-    host = gat_host.GatHost(board.wire, gat_host.GatSettings(reply_s=WIRE_ANSWER_S, tries=1), board.clock)
-    try:
-        return f"GAT {gat.state_text(host.status().state)}"
-    except gat_host.SilentDevice as error:
-        raise _not_one(board, f"nothing answered the status request on the wire within {WIRE_ANSWER_S:g} s") from error
+            text = protocol.who_text(frame)
+            if text is not None:
+                return text
+    raise _not_one(board, f"nothing answered on its {protocol.TITLE} wire within {WIRE_ANSWER_S:g} s")
 
 
 def _not_one(board: Board, why: str) -> NotOneBoard:

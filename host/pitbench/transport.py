@@ -12,7 +12,6 @@ import select
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -20,6 +19,7 @@ import serial
 
 from pitbench.deadline import Deadline
 from pitbench.errors import PitbenchError
+from pitbench.framing import Framing
 from pitbench.port_holder import holder_of
 from pitbench.virtual.ptys import freshen
 
@@ -63,26 +63,7 @@ class TransportStuck(TransportError):
     """The other side stopped taking bytes."""
 
 
-@dataclass(frozen=True)
-class Framing:
-    """Line settings of a port: bits a second, data bits, parity letter (N, E, O), stop bits."""
-
-    baud: int = 115200
-    bits: int = 8
-    parity: str = "N"
-    stop: int = 1
-
-    @property
-    def byte_ms(self) -> float:
-        """Time that one byte takes on the line, in ms: start bit, data, parity and stop bits."""
-        return 1000 * (1 + self.bits + (self.parity != "N") + self.stop) / self.baud
-
-
 LINK_FRAMING = Framing()
-ID003_FRAMING = Framing(9600, 8, "E", 1)
-GAT_FRAMING = Framing(9600, 8, "N", 1)
-# By the name that the identity gives its wire.
-FRAMINGS = {"id003": ID003_FRAMING, "gat": GAT_FRAMING}
 
 
 class Transport(Protocol):

@@ -13,7 +13,7 @@ NOON = 1_800_000_000
 
 
 class Desk(desk.Desk):
-    """A selector and its plant, configured for a table where it may be used."""
+    """A selector and its plant."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class Desk(desk.Desk):
         entropy = source or Source()
         if record is None:
             record = selector.blank_record()
-            record["settings"].update({"bonus": False, **settings})
+            record["settings"].update(settings)
         device = selector.create(record, (True, ""), lambda: NOON, False, lambda: entropy, UNIQUE)
         super().__init__(device, plant or Plant(), [], now)
 

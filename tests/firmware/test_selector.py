@@ -7,10 +7,12 @@ from collections import Counter
 
 import pytest
 from bench.plant.selector import Plant
+from device import selector
 from device.selector_table import CONDITIONS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selector_bench import Desk, Source
+from shuffler_bench import UNIQUE
 
 OUTCOME = 3
 BUTTONS = ("select", "done", "recall", "clear")
@@ -97,12 +99,25 @@ def test_not_for_pai_gow_poker_with_the_bonus_wagers(game, bonus, state):
     assert ("13:69F-11.17" in table.device.message()) == (state == "locked")
 
 
-def test_a_new_board_is_locked_until_somebody_has_said_what_the_table_offers():
-    table = Desk(bonus=True).started()
-    table.step("configure", {"bonus": False}, "technician")
-    assert table.device.state == "idle"
+def test_it_is_set_to_and_fro(table):
     table.step("configure", {"bonus": True}, "technician")
     assert (table.device.state, table.select()) == ("locked", 0)
+    table.step("configure", {"game": "asia poker"}, "technician")
+    assert (table.device.state, bool(table.select())) == ("idle", True)
+
+
+def test_after_a_memory_clear_it_is_locked_until_somebody_says_what_the_table_offers(table):
+    table.select()
+    table.press("done")
+    table.step("clear_memory", "technician")
+    assert (table.device.state, table.device.rounds(), table.select()) == ("locked", [], 0)
+
+
+def test_whose_memory_is_lost_is_locked_once_it_was_cleared():
+    entropy = Source()
+    device = selector.create(None, (True, ""), lambda: None, False, lambda: entropy, UNIQUE)
+    assert device.barred()
+    assert not selector.create(None, (True, ""), lambda: None, True, lambda: entropy, UNIQUE).barred()
 
 
 def test_settings_stay_as_they_are_while_a_round_is_open(table):
@@ -202,6 +217,20 @@ def test_a_low_battery_is_shown_and_stops_nothing(table):
 def test_every_condition_has_words_of_its_own():
     messages = [condition[5] for condition in CONDITIONS]
     assert len(set(messages)) == len(messages)
+
+
+def test_in_a_self_test_no_deadline_stands_still():
+    table = Desk().started()
+    table.select()
+    for which in ("service", "housing"):
+        table.do("door", which=which, open=True)
+        table.do("door", which=which, open=False)
+    table.do("key", turned=True)
+    table.do("press", button="clear")
+    while table.device.post.running():
+        assert table.device.next() > table.now
+        table.run(10)
+    assert table.device.post.ok
 
 
 # -- recall

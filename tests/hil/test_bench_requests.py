@@ -1,23 +1,26 @@
 """What a release image is asked for, and refuses, is all that a bench image obeys beside it."""
 
 import re
-from pathlib import Path
 
 import pytest
 from pitbench.devices import BUILT
-from pitbench.sources import FIRMWARE, Tree
-from pitbench_hil.prototype import BENCH_REQUESTS
+from pitbench.sources import Tree
+from pitbench_hil.bench_requests import bench_requests
 
-ARGS = re.compile(r'ARGS = """\n(.*?)"""', re.S)
+# The method that carries an operation out.
+METHOD = re.compile(r"def _(?:op_)?(\w+)\(self, request\)")
 
 
 @pytest.mark.parametrize("device", BUILT)
-def test_every_request_of_a_bench_image_is_made_with_its_arguments(device):
-    names = [name for name in Tree().files(device, "bench") if name.startswith("bench/")]
-    texts = [Path(FIRMWARE / name).read_text(encoding="utf-8") for name in names]
-    lines = [line for text in texts for block in ARGS.findall(text) for line in block.splitlines()]
-    taken = {line.partition(":")[0]: dict(re.findall(r"(\w+)(\??)=", line)) for line in lines}
-    assert BENCH_REQUESTS[device].keys() == taken.keys()
-    for op, args in BENCH_REQUESTS[device].items():
-        needed = {name for name, optional in taken[op].items() if not optional}
-        assert needed <= args.keys() <= taken[op].keys(), op
+def test_every_request_of_a_bench_image_is_made(device):
+    tree = Tree()
+    texts = [tree.text(name) for name in tree.files(device, "bench") if name.startswith("bench/")]
+    assert bench_requests(device).keys() == {name for text in texts for name in METHOD.findall(text)}
+
+
+def test_it_is_made_with_arguments_that_a_bench_image_takes():
+    requests = bench_requests("shuffler")
+    assert requests["advance"] == {"ms": 1}
+    assert requests["press"] == {"button": "start"}
+    assert requests["calendar"] == {"set": 1}
+    assert requests["plant"] == {}

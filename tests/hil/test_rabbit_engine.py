@@ -71,7 +71,9 @@ def hunt(bench, tmp_path):
     rules = rules_for("bill-acceptor", bench.rules)
     folder = tmp_path / "hunt"
     more = ("--rule-files", str(bench.rules))
-    return Hunt(bench.suite, "bill-acceptor", "unix:", rules, folder, jobs=1, more=more, build=build, firmware=firmware)
+    return Hunt(
+        (bench.suite,), "bill-acceptor", "unix:", rules, folder, jobs=1, more=more, build=build, firmware=firmware
+    )
 
 
 def test_some_rabbits_say_nothing_about_the_rules_that_others_violate(hunt, tmp_path, capfd):
@@ -135,8 +137,8 @@ def test_a_rabbit_caught_only_by_rules_that_it_does_not_violate_fails_the_comman
 
 
 def test_a_rule_that_fails_the_good_device_fails_the_command(hunt, tmp_path):
-    text = (hunt.suite / "test_good.py").read_text()
-    (hunt.suite / "test_good.py").write_text(text.replace('"given")', '"told")'))
+    text = (hunt.suites[0] / "test_good.py").read_text()
+    (hunt.suites[0] / "test_good.py").write_text(text.replace('"given")', '"told")'))
     code, matrix = go(hunt, tmp_path, row("door_ignored", "door = closed", "door = open", DOOR))
     assert code == 1
     assert matrix["problems"] == [f"{REASON} fails the good device."]

@@ -14,12 +14,12 @@ from pitbench.virtual import VirtualBoard, find_interpreter
 from pitbench_hil import lasting
 from pitbench_hil.commands import verify
 from pitbench_hil.lasting import BudgetSpent, LastingBoard
-from pitbench_hil.suites import suite_of
+from pitbench_hil.suites import suites_of
 
 pytest_plugins = ["pytester"]
 
 DOOR = "NJ-1.28N(i)2/idle"
-SUITE = suite_of("bill-acceptor")
+SUITES = suites_of("bill-acceptor")
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ class Bench:
         where = ["--device", "bill-acceptor", "--target", target, "--rules", rules, "--run-dir", self.folder]
         options = ["-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:randomly"]
         return self.pytester.runpytest_inprocess(
-            SUITE, *where, *options, *given, *words, no_reraise_ctrlc=True, plugins=plugins
+            *SUITES, *where, *options, *given, *words, no_reraise_ctrlc=True, plugins=plugins
         )
 
     @property

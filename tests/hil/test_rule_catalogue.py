@@ -157,3 +157,62 @@ def test_the_digest_changes_with_a_limit():
     changed = [type(rules[0])(**{**rules[0].__dict__, "limits": {"slowest_reply": Limit(max=51, unit="ms")}})]
     assert catalogue.digest(rules) == before
     assert catalogue.digest(changed) != before
+
+
+ELSEWHERE = """
+[defaults]
+devices = ["shuffler"]
+basis = "TEXT"
+method = "Look."
+elsewhere = { devices = ["dice-shaker"], clause = "NJ-1.28N(a)", basis = "READING" }
+
+[part.code]
+reads = "Code."
+
+[[rule]]
+id = "NJ-1.28X(h)/altered"
+citation = "N.J.A.C. 13:69E-1.28X(h), first sentence"
+reads = "Found."
+parts = ["code"]
+
+[[rule]]
+id = "HOUSE-older-version"
+clause = "NJ-1.28X(h)"
+basis = "HOUSE"
+reads = "Refused."
+
+[[rule]]
+id = "NJ-1.28X(d)/refused"
+reads = "Nothing is done."
+elsewhere = { devices = ["dice-shaker"], clause = "NJ-1.28N(b)", basis = "HOUSE", id = "HOUSE-access" }
+"""
+
+
+@pytest.fixture
+def twofold(tmp_path):
+    (tmp_path / "10_two.toml").write_text(ELSEWHERE, encoding="utf-8")
+    return {device: catalogue.rules_for(device, tmp_path) for device in ("shuffler", "dice-shaker")}
+
+
+def test_a_row_binds_other_devices_by_another_clause(twofold):
+    assert list(twofold["shuffler"]) == ["NJ-1.28X(h)/altered/code", "HOUSE-older-version", "NJ-1.28X(d)/refused"]
+    assert list(twofold["dice-shaker"]) == ["NJ-1.28N(a)/altered/code", "HOUSE-older-version", "HOUSE-access/refused"]
+    altered, older, refused = twofold["dice-shaker"].values()
+    assert [rule.basis for rule in (altered, older, refused)] == ["READING", "HOUSE", "HOUSE"]
+    assert (altered.clause.id, altered.citation) == ("NJ-1.28N(a)", "N.J.A.C. 13:69E-1.28N(a)")
+    assert twofold["shuffler"]["NJ-1.28X(h)/altered/code"].citation.endswith("first sentence")
+
+
+def test_a_row_is_named_by_its_own_id_whatever_the_device(twofold):
+    name = "NJ-1.28X(h)/altered/code"
+    assert catalogue.ids_of(name, twofold["shuffler"]) == [name]
+    assert catalogue.ids_of(name, twofold["dice-shaker"]) == ["NJ-1.28N(a)/altered/code"]
+    (found,) = catalogue.selected(twofold["dice-shaker"].values(), ["NJ-1.28X(h)/altered"])
+    assert found.id == "NJ-1.28N(a)/altered/code"
+
+
+def test_elsewhere_without_a_clause_is_refused(tmp_path):
+    path = tmp_path / "10_two.toml"
+    path.write_text(ELSEWHERE.replace('clause = "NJ-1.28N(a)", ', 'colour = "red", '), encoding="utf-8")
+    with pytest.raises(CatalogueError, match="'elsewhere' has a wrong or missing clause, colour"):
+        catalogue.rules_of_file(path)

@@ -204,7 +204,6 @@ def test_every_device_has_its_rabbits_listed(begun, capsys):
         ),
         (["verify", "--target", "/dev/nobody,wire=/dev/none"], "There is no port /dev/nobody."),
         (["rabbits", "nobody"], f"'nobody' is a rabbit of which device? Name one of: {', '.join(BUILT)}."),
-        (["rabbits", "dice-shaker"], "The device 'dice-shaker' is not built in this version."),
     ],
 )
 def test_what_does_not_fit_several_devices_is_one_sentence(begun, capsys, line, sentence):

@@ -389,3 +389,52 @@ def test_rejudge_applies_todays_limit_to_yesterdays_measurement(bench):
     damaged = subprocess.run(rejudge, capture_output=True, text=True)
     assert damaged.returncode == 2
     assert "traces/main-0000.jsonl was altered" in damaged.stdout
+
+
+SHARED = """
+from pitbench_hil.marks import rule
+
+@rule("NJ-1.28N(i)2/idle")
+def test_shared(board, check):
+    check.measure("accepted", 0)
+
+@rule("NJ-1.28X(h)/altered/code")
+def test_of_another_device():
+    raise AssertionError("not this device's")
+"""
+
+
+@pytest.fixture
+def common(bench):
+    folder = bench.suite.parent / "common"
+    folder.mkdir()
+    (folder / "conftest.py").write_text(textwrap.dedent(CONFTEST))
+    (folder / "test_shared.py").write_text(SHARED)
+    return folder
+
+
+def test_the_common_suite_runs_for_a_device_as_far_as_its_rules_bind_it(bench, common):
+    result = bench.run()
+    assert result.ret == 0
+    result.assert_outcomes(passed=5)
+    collected = json.loads((bench.folder / "collection.json").read_text())
+    assert [rules for name, rules in collected["tests"].items() if "common" in name] == [[DOOR]]
+    assert not collected["narrowed"]
+
+
+def test_a_rule_that_no_device_has_is_an_error_in_the_common_suite_too(bench, common):
+    (common / "test_shared.py").write_text(SHARED.replace("NJ-1.28X(h)/altered/code", "NJ-9"))
+    assert bench.run().ret == 2
+    assert "names rule 'NJ-9'" in (bench.folder / "collection.json").read_text()
+
+
+def test_a_run_without_the_common_suite_is_narrowed(bench, common):
+    bench.inprocess(
+        "suites/bill_acceptor",
+        "--device=bill-acceptor",
+        f"--run-dir={bench.folder}",
+        "-p",
+        "no:cacheprovider",
+        f"--rule-files={bench.rules}",
+    )
+    assert json.loads((bench.folder / "collection.json").read_text())["narrowed"]

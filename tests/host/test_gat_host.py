@@ -7,7 +7,8 @@ from gat_double import FILES, GatDouble, Line, digest, framed
 from hypothesis import given
 from hypothesis import strategies as st
 from pitbench.deadline import Deadline
-from pitbench.protocols.gat import GatError, LastCalculation, crc_named
+from pitbench.framing import Framing
+from pitbench.protocols.gat import FRAMING, GatError, LastCalculation, crc_named
 from pitbench.protocols.gat_host import (
     CalculationFailed,
     DamagedReplies,
@@ -30,7 +31,7 @@ from pitbench.protocols.gat_report import (
     differences,
     parse_report,
 )
-from pitbench.transport import GAT_FRAMING, Framing, open_transport
+from pitbench.transport import open_transport
 
 SEED = b"1234"
 
@@ -54,7 +55,7 @@ def host(line: Line) -> GatHost:
 
 
 def test_the_line_is_9600_8n1():
-    assert Framing(9600, 8, "N", 1) == GAT_FRAMING
+    assert Framing(9600, 8, "N", 1) == FRAMING
 
 
 def test_status_and_last(double, host):
@@ -122,7 +123,7 @@ def test_the_host_looks_again_until_it_is_done_and_never_sleeps_past_its_period(
 
 
 def test_over_a_real_pty(gat_port):
-    with open_transport(gat_port, name="wire", framing=GAT_FRAMING) as wire:
+    with open_transport(gat_port, name="wire", framing=FRAMING) as wire:
         host = GatHost(wire, GatSettings(poll_s=0.01))
         assert host.file("/image/main.mpy") == FILES["/image/main.mpy"]
         assert differences(host.report(SEED), FILES, SEED) == []

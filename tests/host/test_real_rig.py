@@ -16,11 +16,12 @@ from pitbench import real_rig, usb_ports
 from pitbench.addresses import Target, parse_target
 from pitbench.deadline import Deadline, DeadlinePassed
 from pitbench.errors import BeyondRig, PitbenchError
+from pitbench.framing import Framing
 from pitbench.hub import HubPower
 from pitbench.real_rig import HubSupply, RealRig, open_rig
 from pitbench.rig_line import RigLine
 from pitbench.targets import Board, open_target
-from pitbench.transport import Framing, TransportGone, open_transport
+from pitbench.transport import TransportGone, open_transport
 from pitbench.virtual import VirtualBoard, find_interpreter
 from pitbench.virtual.ptys import PtyPort, open_port
 

@@ -10,10 +10,10 @@ import serial
 from pitbench.deadline import Deadline
 from pitbench.link import LinkClient
 from pitbench.patience import open_when_free
+from pitbench.protocols.id003 import FRAMING
 from pitbench.trace import Trace
 from pitbench.transport import (
     FROM_BOARD,
-    ID003_FRAMING,
     TO_BOARD,
     PortAbsent,
     PortBusy,
@@ -159,7 +159,7 @@ def test_a_url_port_works_without_a_descriptor() -> None:
 
 def test_a_pty_can_be_opened_again_and_again_with_parity(board):
     for _ in range(3):
-        open_transport(board.wire_path, name="wire", framing=ID003_FRAMING).close()
+        open_transport(board.wire_path, name="wire", framing=FRAMING).close()
 
 
 def test_a_strange_host_can_open_a_freshened_pty_with_parity(board):

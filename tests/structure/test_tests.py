@@ -24,3 +24,12 @@ def test_no_two_helper_modules_share_a_name() -> None:
     modules = [name for name in names if not name.startswith("__")]
     double = {"boot.py", "main.py"}  # files of a board's folder, never imported
     assert sorted({name for name in modules if modules.count(name) > 1} - double) == []
+
+
+def test_no_two_tests_of_suites_that_run_together_share_a_name() -> None:
+    """A device's suite and the common one are collected in one run, and pytest takes the one for the other."""
+    suites = TESTS.parent / "hil" / "suites"
+    common = {path.name for path in (suites / "common").glob("test_*.py")}
+    assert common
+    for folder in suites.glob("*/"):
+        assert folder.name == "common" or not common & {path.name for path in folder.glob("test_*.py")}, folder.name

@@ -1,4 +1,4 @@
-# The physical world of a selector: its display, buttons, key and door. Stepped with the device's own `now`; it knows
+# The physical world of a selector: its display, buttons, key and doors. Stepped with the device's own `now`; it knows
 # nothing of the device.
 from micropython import const
 
@@ -12,7 +12,7 @@ class Plant:
     ARGS = """
 press: button=select|done|recall|clear
 key: turned=:bool
-door: which=service open=:bool
+door: which=service|housing open=:bool
 battery: mv=:int
 break: part=display how=stuck|dark|segment
 mend: part=display
@@ -22,7 +22,7 @@ mend: part=display
     CAPABILITIES = ["draw", "raw_entropy", "rescaling"]
 
     def __init__(self):
-        self.door = 0
+        self.doors = {"service": 0, "housing": 0}
         self.key = 0
         self.battery = 3000
         self.broken = None
@@ -37,7 +37,7 @@ mend: part=display
 
     # -- what survives a power cut: a display without power shows nothing ---------
 
-    _WORLD = ("door", "key", "battery", "broken", "figures")
+    _WORLD = ("doors", "key", "battery", "broken", "figures")
 
     def world(self):
         return {name: getattr(self, name) for name in self._WORLD}
@@ -74,7 +74,8 @@ mend: part=display
 
     def levels(self):
         levels = {"display_%d" % (1 << bit): self.display >> bit & 1 for bit in range(4)}
-        levels["service_door"] = self.door
+        levels["service_door"] = self.doors["service"]
+        levels["housing"] = self.doors["housing"]
         levels["key"] = self.key
         levels["battery"] = 1 if self.battery >= 2400 else 0
         if self.button:
@@ -107,7 +108,7 @@ mend: part=display
         self.changed = True
 
     def _op_door(self, request):
-        self.door = 1 if request["open"] else 0
+        self.doors[request["which"]] = 1 if request["open"] else 0
         self.changed = True
 
     def _op_battery(self, request):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pitbench.addresses import LOOKS_LIKE_A_PORT, parse_target
-from pitbench.devices import BUILT, FORESEEN, device_named
+from pitbench.devices import BUILT
 from pitbench.targets import prove_startable
 
 from pitbench_hil.catalogue import Rule, normal_device, rules_for
@@ -22,7 +22,7 @@ from pitbench_hil.rabbit_matrix import Matrix
 from pitbench_hil.rabbits import Rabbit, RabbitError, rabbits_for
 from pitbench_hil.run_lock import RunLock
 from pitbench_hil.several import Ended, run_each
-from pitbench_hil.suites import suite_of
+from pitbench_hil.suites import suites_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,11 +60,11 @@ def run(args: argparse.Namespace) -> int:
 def _devices_and_names(words: list[str]) -> tuple[list[str], list[str]]:
     """Names of devices, all that there are where none is named, and names of rabbits behind them."""
     normal = [normal_device(word) for word in words]
-    devices = [name for name in normal if name in (*BUILT, *FORESEEN)]
+    devices = [name for name in normal if name in BUILT]
     names = [word for word, name in zip(words, normal, strict=True) if name not in devices]
     if names and len(devices) != 1:
         raise RabbitError(f"'{names[0]}' is a rabbit of which device?", f"Name one of: {', '.join(BUILT)}.")
-    return list(dict.fromkeys(map(device_named, devices))) or list(BUILT), names
+    return list(dict.fromkeys(devices)) or list(BUILT), names
 
 
 def _prove_rows(rabbits: list[Rabbit], rules: dict[str, Rule]) -> None:
@@ -90,7 +90,8 @@ def _hunt(device: str, rabbits: list[Rabbit], some: bool, args: argparse.Namespa
     target = _named(args.target)
     folder = args.run_dir.resolve() if args.run_dir else free_folder(Path("runs").resolve(), device, target)
     start_run(folder, device, target, profiles=[PROFILE], hunt=True)
-    hunt = Hunt(suite_of(device), device, args.target, rules_for(device), folder, jobs=args.jobs, full=args.full)
+    suites, rules = tuple(suites_of(device)), rules_for(device)
+    hunt = Hunt(suites, device, args.target, rules, folder, jobs=args.jobs, full=args.full)
     lock = RunLock(folder)
     try:
         return hunt_all(hunt, rabbits, _violated(rabbits, hunt) if some else [])

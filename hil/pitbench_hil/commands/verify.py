@@ -15,7 +15,7 @@ from pitbench_hil.catalogue import CatalogueError, names, rules_for
 from pitbench_hil.durable import read_json
 from pitbench_hil.plugin import DEFAULT_PROFILE, DEFAULT_TARGET
 from pitbench_hil.several import Ended, counts, devices_meant, run_each
-from pitbench_hil.suites import pytest_words, run_pytest, suite_of
+from pitbench_hil.suites import pytest_words, run_pytest, suites_of
 
 # pytest's other codes (usage, an error of its own, no test at all) are trouble too.
 _CODES = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED, EXIT_INTERRUPTED)
@@ -67,7 +67,7 @@ def _verify(device: str, patterns: Sequence[str], args: argparse.Namespace) -> i
     jobs = args.jobs if parse_target(args.target).virtual else "0"
     options = [*_options(args), "-n", jobs]
     options += ["--run-dir", str(args.run_dir)] if args.run_dir else []
-    words = pytest_words([suite_of(device)], device, args.target, *options, *args.pytest, rules=patterns)
+    words = pytest_words(suites_of(device), device, args.target, *options, *args.pytest, rules=patterns)
     code = run_pytest(words)
     return code if code in _CODES else int(pytest.ExitCode.INTERRUPTED)
 

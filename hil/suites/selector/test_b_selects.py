@@ -6,16 +6,18 @@ from collections.abc import Callable
 
 import pytest
 from pitbench.link import LinkError
+from pitbench_hil.acts import restart
+from pitbench_hil.attended_bench import TECHNICIAN
 from pitbench_hil.authority import refusal
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.selector import ASIA_POKER, NUMBERS, PAI_GOW_POKER, SELECT_MS, SUPREME_PAI_GOW, SelectorBench
-from pitbench_hil.selector_errors import DOOR, clear_memory, restart, to_selecting, to_shown
+from pitbench_hil.selector_errors import DOOR, to_selecting, to_shown
 
 CLAUSES = {PAI_GOW_POKER: "NJ-1.13B(f)", ASIA_POKER: "NJ-1.13T(e)", SUPREME_PAI_GOW: "NJ-1.13W(e)"}
 # One of seven is missed in so many rounds once in 700,000; all others together once in a hundred thousand.
 ROUNDS = 100
-BARRED, UNSAID = "NJ-1.13B(f)/not-with-bonus-wagers", "NJ-1.13B(f)/unless-it-is-said"
+BARRED, FORGOTTEN = "NJ-1.13B(f)/not-with-bonus-wagers", "NJ-1.13B(f)/forgotten-settings"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_after_a_restart(bench: SelectorBench, check: Check, how: str) -> None:
 def test_after_an_error(bench: SelectorBench, check: Check) -> None:
     bench.configure(bonus=True)
     check.stimulus("the service door opened and closed, cleared")
-    DOOR.ways["opened"](bench)
+    DOOR.ways["idle"](bench)
     DOOR.end(bench)
     bench.clear()
     selects_nothing(bench, check)
@@ -99,23 +101,22 @@ def test_set_to_and_fro(bench: SelectorBench, check: Check) -> None:
                 bench.press("done")
 
 
-@rule(UNSAID)
-def test_on_a_board_that_was_never_set(new: SelectorBench, check: Check) -> None:
-    check.stimulus("a new board, nobody commissioned")
-    selects_nothing(new, check)
-
-
-@rule(UNSAID)
-def test_after_a_memory_clear(bench: SelectorBench, check: Check) -> None:
-    check.stimulus("both copies of the record damaged, restarted, cleared with authority")
-    for copy in ("a", "b"):
-        bench.do("damage", copy=copy)
-    restart(bench)
-    check.expect("stands", "memory_error" in bench.status()["standing"], True)
-    bench.commission("technician")
-    clear_memory(bench)
-    bench.clear()
-    selects_nothing(bench, check)
+@rule(FORGOTTEN)
+@pytest.mark.parametrize("memory", ["sound", "lost"])
+def test_after_a_memory_clear(still: SelectorBench, check: Check, memory: str) -> None:
+    check.stimulus("restarted, cleared with authority", memory=memory)
+    if memory == "lost":
+        for copy in ("a", "b"):
+            still.do("damage", copy=copy)
+    restart(still)
+    check.expect("memory error", "memory_error" in still.status()["standing"], memory == "lost")
+    still.commission(TECHNICIAN)
+    still.do("meters")
+    still.prove("clear_memory", TECHNICIAN, "clear_memory")
+    still.clear()
+    selects_nothing(still, check)
+    still.configure(bonus=False)
+    check.expect("selects once it is said", still.select() in NUMBERS, True)
 
 
 # -- set between rounds

@@ -7,13 +7,14 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from pitbench_hil.acts import restart
+from pitbench_hil.attended_bench import START_MS, TECHNICIAN
 from pitbench_hil.check import Check
-from pitbench_hil.drawing_bench import START_MS
 from pitbench_hil.fed import newly_fed, steps_before
 from pitbench_hil.generator_checks import IDLE
 from pitbench_hil.marks import rule
-from pitbench_hil.selector import ASIA_POKER, SELECT_MS, SUPREME_PAI_GOW, SelectorBench, fed_and_ready
-from pitbench_hil.selector_errors import DISPLAY, DOOR, SOURCE, STORE, Malfunction, restart, to_selecting
+from pitbench_hil.selector import ASIA_POKER, SELECT_MS, SUPREME_PAI_GOW, SelectorBench
+from pitbench_hil.selector_errors import DOOR, to_selecting
 from pitbench_hil.selector_rounds import not_as_drawn, seen_as, told
 from pitbench_hil.selector_walk import STIMULI, Walk
 
@@ -47,30 +48,31 @@ ENDS = (by_select, by_done, by_recall, at_dates)
 
 @rule("NJ-1.28G(c)1/shown-as-drawn")
 @pytest.mark.parametrize("end", ENDS, ids=lambda end: end.__name__)
-def test_numbers_are_shown_as_drawn(new: SelectorBench, check: Check, end: Callable[[SelectorBench], None]) -> None:
-    declared = fed_and_ready(new, end.__name__)
+def test_numbers_are_shown_as_drawn(still: SelectorBench, check: Check, end: Callable[[SelectorBench], None]) -> None:
+    declared = newly_fed(still, end.__name__)
     check.stimulus("rounds", rounds=ROUNDS, how=end.__doc__)
     numbers, otherwise = [], 0
     for _ in range(ROUNDS):
-        number = new.select()
-        places = seen_as(new)
+        number = still.select()
+        places = seen_as(still)
         otherwise += len(set(places.values())) > 1
         if len(set(places.values())) > 1:
             check.note("told otherwise", **places)
         numbers.append(number)
-        end(new)
+        end(still)
     check.measure("other_numbers", otherwise + not_as_drawn(declared, numbers))
 
 
 @rule("NJ-1.28G(c)1/shown-as-drawn")
 @pytest.mark.parametrize("game", [ASIA_POKER, SUPREME_PAI_GOW])
-def test_no_game_has_a_part_in_a_number(new: SelectorBench, check: Check, game: str) -> None:
+def test_no_game_has_a_part_in_a_number(still: SelectorBench, check: Check, game: str) -> None:
     found = []
     for name in (None, game):
-        fed_and_ready(new, "games")
-        new.configure(**({"game": name} if name else {"bonus": False}))
+        newly_fed(still, "games")
+        still.commission(TECHNICIAN)
+        still.configure(**({"game": name} if name else {"bonus": False}))
         check.stimulus("rounds", game=name or "pai gow poker")
-        found.append([new.select() for _ in range(ROUNDS // 2)])
+        found.append([still.select() for _ in range(ROUNDS // 2)])
     check.note("numbers", one=found[0], other=found[1])
     check.measure("other_numbers", sum(one != other for one, other in zip(*found, strict=True)))
 
@@ -119,20 +121,20 @@ def twice_at_once(bench: SelectorBench) -> None:
 
 @rule(ONE_DRAW)
 @pytest.mark.parametrize("press", [impatiently, with_all_else, twice_at_once], ids=lambda press: press.__name__)
-def test_pressed_while_it_selects(new: SelectorBench, check: Check, press: Callable[[SelectorBench], None]) -> None:
-    declared = fed_and_ready(new, press.__name__)
+def test_pressed_while_it_selects(still: SelectorBench, check: Check, press: Callable[[SelectorBench], None]) -> None:
+    declared = newly_fed(still, press.__name__)
     check.stimulus("rounds", rounds=ROUNDS, how=press.__doc__)
     numbers, beyond, figures = [], 0, 0
     for number in range(1, ROUNDS + 1):
-        before = len(new.figures())
-        press(new)
-        new.until("shown", within=SELECT_MS)
-        new.advance(SELECT_MS)
-        status = new.status()
+        before = len(still.figures())
+        press(still)
+        still.until("shown", within=SELECT_MS)
+        still.advance(SELECT_MS)
+        status = still.status()
         beyond += abs(status["draws"] - 1) + abs(status["round"] - number)
         # The plant remembers 64 of them.
-        figures += abs(len(new.figures()) - before - 1)
-        numbers.append(new.display())
+        figures += abs(len(still.figures()) - before - 1)
+        numbers.append(still.display())
     check.measure("draws_beyond_one", beyond)
     check.measure("figures_beyond_one", figures)
     check.measure("other_numbers", not_as_drawn(declared, numbers))
@@ -140,7 +142,7 @@ def test_pressed_while_it_selects(new: SelectorBench, check: Check, press: Calla
 
 def shown_again(bench: SelectorBench) -> None:
     """Ended by a door, and cleared: the number comes back, and done takes it away."""
-    DOOR.ways["opened"](bench)
+    DOOR.ways["idle"](bench)
     DOOR.end(bench)
     bench.clear()
     bench.press("done")
@@ -207,41 +209,44 @@ def test_looked_at_in_small_steps(bench: SelectorBench, check: Check) -> None:
     check.expect("looks while it selects", looks >= 100, True)
 
 
-# How a round fails, from its press on, and how it begins.
-FAILS: dict[str, tuple[Malfunction, str]] = {
-    "door": (DOOR, "opened"),
-    "source": (SOURCE, "stuck"),
-    "store": (STORE, "full"),
-    "display": (DISPLAY, "dark"),
-}
+def by_door(bench: SelectorBench) -> None:
+    """The door is opened while it selects."""
+    to_selecting(bench)
+    DOOR.ways["idle"](bench)
+
+
+def by_source(bench: SelectorBench) -> None:
+    """There is no noise for it."""
+    bench.do("entropy", how="stuck")
+    bench.press("select")
+
+
+def by_store(bench: SelectorBench) -> None:
+    """Its number can't be stored."""
+    bench.do("store_fault", at=1, how="full")
+    bench.press("select")
+
+
+def by_display(bench: SelectorBench) -> None:
+    """The display stays dark."""
+    bench.do("break", part="display", how="dark")
+    bench.press("select")
+    bench.advance(SELECT_MS)
 
 
 @rule(f"{BEFORE}/failed-round")
-@pytest.mark.parametrize("name", FAILS)
-def test_a_round_that_fails(bench: SelectorBench, check: Check, name: str) -> None:
-    malfunction, way = FAILS[name]
+@pytest.mark.parametrize("fail", [by_door, by_source, by_store, by_display], ids=lambda fail: fail.__name__)
+def test_a_round_that_fails(bench: SelectorBench, check: Check, fail: Callable[[SelectorBench], None]) -> None:
     bench.select()
     before, figures = told(bench), len(bench.figures())
-    check.stimulus("a round that fails", by=name)
-    if name == "source":
-        bench.do("entropy", how="stuck")
-        bench.press("select")
-    elif name == "store":
-        bench.do("store_fault", at=1, how="full")
-        bench.press("select")
-    elif name == "display":
-        bench.do("break", part="display", how="dark")
-        bench.press("select")
-        bench.advance(SELECT_MS)
-    else:
-        to_selecting(bench)
-        malfunction.ways[way](bench)
+    check.stimulus("a round that fails", how=fail.__doc__)
+    fail(bench)
     bench.advance(START_MS)
     check.expect("state", bench.status()["state"], "error")
     now = told(bench)
     number_told = sum(any(letter.isdigit() for letter in now[place]) for place in ("display", "message", "number"))
     check.measure("told", number_told + len(bench.figures()) - figures)
-    if name in ("source", "store", "door"):
+    if fail is not by_display:
         check.expect("recalled meanwhile", now["rounds"], before["rounds"])
 
 
@@ -270,7 +275,7 @@ PIECES = {
     "done": ["select", "wait 1200 ms", "done"],
     "cut while selecting": ["select", "power cut", "wait 1200 ms"],
     "cut while shown": ["select", "wait 1200 ms", "power cut", "wait 1200 ms", "select"],
-    "door": ["select", "open", "wait 1200 ms", "close", "clear with the key"],
+    "door": ["select", "open housing", "wait 1200 ms", "close housing", "clear with the key"],
     "barred": ["done", "bonus wagers", "select", "wait 1200 ms", "no bonus wagers", "select"],
 }
 steps = st.sampled_from(sorted(STIMULI)).map(lambda step: [step])
@@ -278,7 +283,7 @@ strolls = st.lists(st.one_of(steps, st.sampled_from(sorted(PIECES)).map(PIECES._
 
 
 @rule(f"{BEFORE}/any-order")
-def test_any_order_of_events(new: SelectorBench, check: Check) -> None:
+def test_any_order_of_events(still: SelectorBench, check: Check) -> None:
     @seed(7)
     @settings(
         max_examples=WALKS,
@@ -289,11 +294,11 @@ def test_any_order_of_events(new: SelectorBench, check: Check) -> None:
     )
     @given(strolls)
     def every(stroll: list[list[str]]) -> None:
-        hold(new, check, [step for taken in stroll for step in taken])
+        hold(still, check, [step for taken in stroll for step in taken])
 
     check.note("random walks", walks=WALKS, stimuli=sorted(STIMULI))
     for piece in PIECES.values():
-        hold(new, check, piece * 2)
+        hold(still, check, piece * 2)
     every()
 
 

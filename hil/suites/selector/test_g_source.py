@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from pitbench.image import Image
+from pitbench_hil.attended_bench import START_MS
 from pitbench_hil.check import Check
-from pitbench_hil.drawing_bench import START_MS
+from pitbench_hil.fed import fed_by_itself, newly_fed
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.run import Run
-from pitbench_hil.selector import NUMBERS, SELECT_MS, SelectorBench, fed_and_ready
+from pitbench_hil.selector import NUMBERS, SELECT_MS, SelectorBench
 from pitbench_hil.selector_rounds import not_as_drawn
 from pitbench_hil.source_checks import (
     HEALTH,
@@ -34,13 +35,13 @@ ROUNDS = 40
 
 
 @rule("NJ-1.28G(b)2/at-every-round")
-def test_rounds_as_soon_as_can_be(new: SelectorBench, check: Check) -> None:
-    declared = fed_and_ready(new, "soon")
+def test_rounds_as_soon_as_can_be(still: SelectorBench, check: Check) -> None:
+    declared = newly_fed(still, "soon")
     check.stimulus("select pressed as soon as a number is shown", rounds=ROUNDS)
     numbers, without = [], 0
     for number in range(1, ROUNDS + 1):
-        numbers.append(new.select())
-        status = new.status()
+        numbers.append(still.select())
+        status = still.status()
         without += status["round"] != number or status["draws"] != 1 or status["bits"] < 256
     check.measure("rounds_without_draw", without + not_as_drawn(declared, numbers))
 
@@ -60,34 +61,31 @@ def pressed(bench: SelectorBench, check: Check) -> None:
 
 
 @pytest.mark.parametrize("how", WAYS)
-def test_source_that_fails_between_rounds(new: SelectorBench, check: Check, how: str) -> None:
-    fails_between_games(new, check, how)
-    new.board.rig.entropy_at_start("board")
-    new.board.start_over()
-    new.start()
-    new.ready()
-    new.do("entropy", how=how, seed="failing")
+def test_source_that_fails_between_rounds(still: SelectorBench, check: Check, how: str) -> None:
+    fails_between_games(still, check, how)
+    fed_by_itself(still)
+    still.do("entropy", how=how, seed="failing")
     # What looks like noise for a while is one, and a round has it.
     for _ in range(LATEST[how]):
-        if new.status()["standing"]:
+        if still.status()["standing"]:
             break
-        new.press("select")
-        new.advance(SELECT_MS)
-    new.press("select")
-    pressed(new, check)
-    new.restart_with("board")
-    new.advance(START_MS)
-    new.clear()
-    check.expect("selects with a sound source again", new.select() in NUMBERS, True)
+        still.press("select")
+        still.advance(SELECT_MS)
+    still.press("select")
+    pressed(still, check)
+    still.restart_with("board")
+    still.advance(START_MS)
+    still.clear()
+    check.expect("selects with a sound source again", still.select() in NUMBERS, True)
 
 
 @pytest.mark.parametrize("how", WAYS)
-def test_source_that_fails_at_the_start(new: SelectorBench, check: Check, how: str) -> None:
-    fails_at_the_start(new, check, how)
-    pressed(new, check)
+def test_source_that_fails_at_the_start(still: SelectorBench, check: Check, how: str) -> None:
+    fails_at_the_start(still, check, how)
+    pressed(still, check)
     check.stimulus("cleared with the key, the source as it is")
-    new.clear()
-    pressed(new, check)
+    still.clear()
+    pressed(still, check)
 
 
 @rule("HOUSE-known-answer/selector")

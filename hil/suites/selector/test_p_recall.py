@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import Any
 
+from pitbench_hil.acts import restart
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.selector import ASIA_POKER, PAI_GOW_POKER, SelectorBench
-from pitbench_hil.selector_errors import DOOR, restart
+from pitbench_hil.selector_errors import DOOR
 
 ROUNDS, WANTED = 16, 10
 # The end of a leap year's February, of a year, of a century's first quarter, and days after one another.
@@ -81,7 +82,7 @@ def test_recalled_after_a_power_cycle(bench: SelectorBench, check: Check) -> Non
 def test_recalled_while_an_error_stands(bench: SelectorBench, check: Check) -> None:
     wanted = played(bench)
     check.stimulus("the service door opened; and power cycled like that")
-    DOOR.ways["opened"](bench)
+    DOOR.ways["idle"](bench)
     on_the_link(bench, check, wanted)
     restart(bench)
     on_the_link(bench, check, wanted)

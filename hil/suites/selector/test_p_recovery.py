@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 
 import pytest
-from pitbench_hil.board_bench import afresh
+from pitbench_hil.acts import afresh, restart
+from pitbench_hil.attended_bench import START_MS
 from pitbench_hil.check import Check
-from pitbench_hil.drawing_bench import START_MS
+from pitbench_hil.errors_raised import Error, raised
 from pitbench_hil.marks import rule
 from pitbench_hil.power_watch import until_power_goes
 from pitbench_hil.selector import NUMBERS, SELECT_MS, SelectorBench
-from pitbench_hil.selector_errors import DISPLAY, DOOR, SOURCE, STATES, restart
+from pitbench_hil.selector_errors import DISPLAY, DOOR, HOUSING, PROGRAM, SOURCE, STATES, to_selecting, to_shown
 
 RECOVERS = "NJ-1.28P(j)/recovers"
 # State before → the state that it comes back to.
@@ -21,7 +23,8 @@ MOMENTS = range(0, SELECT_MS, 90)
 
 @rule(f"{RECOVERS}/power-cut")
 @pytest.mark.parametrize("state", BACK)
-def test_power_cut_in_a_state(bench: SelectorBench, check: Check, state: str) -> None:
+def test_power_cut_in_a_state(still: SelectorBench, check: Check, state: str) -> None:
+    bench = still
     bench.select()
     bench.press("done")
     STATES[state](bench)
@@ -59,7 +62,7 @@ def test_power_cut_at_every_moment_of_a_round(bench: SelectorBench, check: Check
         bench.press("done")
         if moment % 4 == 0:
             afresh(bench)
-            bench.ready()
+            bench.commission("technician")
 
 
 CUTS = ("before", "torn_prefix", "torn_zeros", "torn_ff", "after")
@@ -109,7 +112,7 @@ def test_cut_at_every_write(bench: SelectorBench, check: Check, how: str) -> Non
         bench.advance(START_MS)
         judged(bench, check, before, figures)
         afresh(bench)
-        bench.ready()
+        bench.commission("technician")
     check.expect("store writes of a round were cut", write > 4, True)
 
 
@@ -127,7 +130,7 @@ def test_cut_again_while_it_recovers(bench: SelectorBench, check: Check, how: st
         judged(bench, check, before, figures)
         check.expect("recoveries were cut", cuts > 1, True)
         afresh(bench)
-        bench.ready()
+        bench.commission("technician")
 
 
 def cut_recoveries(bench: SelectorBench, how: str) -> int:
@@ -144,31 +147,37 @@ def cut_recoveries(bench: SelectorBench, how: str) -> int:
     raise AssertionError
 
 
+# What ends operation and leaves the round as it is, in each state that it comes to.
+ENDED = [(error, way) for error in (DOOR, HOUSING, PROGRAM) for way in error.ways]
+
+
 @rule(f"{RECOVERS}/error")
-@pytest.mark.parametrize("state", BACK)
-def test_error_in_a_state(bench: SelectorBench, check: Check, state: str) -> None:
-    for malfunction, way in ((DOOR, "opened"), (DISPLAY, "dark")):
-        afresh(bench)
-        bench.ready()
-        bench.select()
-        bench.press("done")
-        STATES[state](bench)
-        if malfunction is DISPLAY and state not in ("selecting", "shown"):
-            continue
-        number = bench.display()
-        check.stimulus("an error, cleared", state=state, by=malfunction.part)
-        if malfunction is DISPLAY:
-            bench.do("break", part="display", how="dark")
-            bench.advance(SELECT_MS)
-        else:
-            malfunction.ways[way](bench)
-        bench.advance(SELECT_MS)
-        check.expect("error", bench.status()["state"], "error")
-        malfunction.end(bench)
-        bench.clear()
-        _back(bench, check, BACK[state])
-        if number:
-            check.measure("other_numbers", int(bench.display() != number))
+@pytest.mark.parametrize(("error", "state"), [pytest.param(*each, id=f"{each[0].name}-{each[1]}") for each in ENDED])
+def test_error_in_a_state(still: SelectorBench, check: Check, error: Error, state: str) -> None:
+    check.stimulus("an error, cleared", state=state, error=error.name)
+    raised(still, error, state)
+    before = still.rounds()
+    error.end(still)
+    still.clear()
+    _back(still, check, BACK[state])
+    check.measure("other_numbers", sum(row not in still.rounds() for row in before))
+
+
+@rule(f"{RECOVERS}/error")
+@pytest.mark.parametrize("reach", [to_selecting, to_shown], ids=["selecting", "shown"])
+def test_display_that_fails_in_a_round(
+    bench: SelectorBench, check: Check, reach: Callable[[SelectorBench], None]
+) -> None:
+    reach(bench)
+    number = bench.display()
+    check.stimulus("the display goes dark; mended, cleared")
+    bench.do("break", part="display", how="dark")
+    bench.advance(SELECT_MS)
+    check.expect("state", bench.status()["state"], "error")
+    DISPLAY.end(bench)
+    bench.clear()
+    _back(bench, check, "shown")
+    check.measure("other_numbers", int(bool(number) and bench.display() != number))
 
 
 @rule(f"{RECOVERS}/error")
@@ -176,7 +185,7 @@ def test_without_a_source_the_rounds_before_stay(bench: SelectorBench, check: Ch
     bench.select()
     before = bench.rounds()
     check.stimulus("the source fails at the next press; sound again, cleared")
-    SOURCE.ways["stuck"](bench)
+    SOURCE.ways["idle"](bench)
     SOURCE.end(bench)
     bench.clear()
     _back(bench, check, "idle")

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from pitbench.link import LinkError
+from pitbench_hil.access_rights import STRANGER, WRONG, asked_by, told_to_anybody
 from pitbench_hil.authority import refusal
 from pitbench_hil.card_search import orders_told
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, rule
-from pitbench_hil.shuffler import START_MS, ShufflerBench
-from pitbench_hil.shuffler_access import HISTORY, READERS, ROLES, STRANGER, WRONG, asked_by, told_to_anybody
+from pitbench_hil.shuffler import ROLES, START_MS, ShufflerBench
+from pitbench_hil.shuffler_common import HISTORY, READERS, READS
 from pitbench_hil.shuffler_moves import dealt, to_ready, until_truth
 
 # A name that stands nowhere by chance for each game, and how it ended.
@@ -213,7 +214,7 @@ def test_nothing_that_takes_no_proof_tells_the_history(bench: ShufflerBench, che
     bench.shuffle()
     bench.press("hand")
     bench.until("ready", within=20_000, step=1000)
-    told = told_to_anybody(bench)
+    told = told_to_anybody(bench, READS)
     expected = ["configured"] * 4 + ["service_door", "service_door_closed", "service_door_cleared"]
     logged = [entry[4] for entry in bench.log()[before:]]
     check.note("read", **{name: f"{len(text)} letters" for name, text in told.items()})

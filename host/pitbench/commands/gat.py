@@ -30,7 +30,7 @@ from pitbench.protocols.gat_report import (
     parse_report,
     quoted,
 )
-from pitbench.transport import GAT_FRAMING, open_transport
+from pitbench.transport import open_transport
 
 EXIT_DIFFERS = 1
 
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     # Looked at before the device is asked: a mistyped seed or folder costs no calculation.
     args.key, args.files = _seed(args.seed), None if args.against is None else board_files(args.against)
     settings = GatSettings(crc=gat.crc_named(args.crc), patience_s=args.timeout, age_checked=not args.any_age)
-    with open_transport(port_of(args.wire), name="wire", framing=GAT_FRAMING) as wire:
+    with open_transport(port_of(args.wire), name="wire", framing=gat.FRAMING) as wire:
         return ACTIONS[args.what](GatHost(wire, settings), args)
 
 

@@ -16,9 +16,9 @@ from pitbench.kiosk.kiosk import Kiosk
 from pitbench.kiosk.policy import Policy
 from pitbench.kiosk.run import pump
 from pitbench.kiosk.voucher_file import VoucherFile
-from pitbench.protocols.id003 import Command
+from pitbench.protocols.id003 import FRAMING, Command
 from pitbench.protocols.id003_host import HostSettings
-from pitbench.transport import ID003_FRAMING, open_transport
+from pitbench.transport import open_transport
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     stop = _stop_event()
     until = None if args.seconds is None else time.monotonic() + args.seconds
     policy, settings = _policy(args), HostSettings(interrupt=args.interrupt)
-    with open_transport(port_of(args.wire), name="wire", framing=ID003_FRAMING) as wire:
+    with open_transport(port_of(args.wire), name="wire", framing=FRAMING) as wire:
         kiosk = Kiosk(Journal(args.journal), policy, settings)
         try:
             pump(kiosk, wire, _print, lambda: not stop.is_set() and (until is None or time.monotonic() < until))

@@ -16,29 +16,19 @@ from pathlib import Path
 
 from pitbench.addresses import parse_target
 from pitbench.deadline import Deadline
-from pitbench.devices import BUILT, device_named
+from pitbench.devices import BUILT, device_named, examples
 from pitbench.errors import PitbenchError
 from pitbench.event_watch import EventWatch
 from pitbench.image import KINDS, build_image
 from pitbench.link import LinkClient, LinkTimeout
+from pitbench.protocols import protocol_named
 from pitbench.sources import wire_of
 from pitbench.targets import board_of, make_board, prove_startable
-from pitbench.transport import FRAMINGS, open_transport
+from pitbench.transport import open_transport
 from pitbench.virtual import VirtualBoard
 
 LOOK_EVERY_S = 0.3
 START_S = 5.0
-# What to do by the link. A release image has no bench, and takes nothing from it.
-EXAMPLES = {
-    "bill-acceptor": {"bench": ["insert usd20"], "release": ["meters"]},
-    "selector": {"bench": ["press button=select", "rounds"], "release": ["post"]},
-    "shuffler": {"bench": ["load cards=deck", "press button=start"], "release": ["post"]},
-}
-# The wire's name, and what to do by it.
-WIRES = {
-    "id003": ("ID-003", "Point a kiosk or slot machine at the wire."),
-    "gat": ("GAT", "Point a validation terminal at the wire, or try: pitbench gat status --wire {wire}"),
-}
 USAGE = """\
 {device} ({kind} image {revision}, signature {crc:04x}) runs on {rung} ({interpreter}).
 
@@ -87,13 +77,12 @@ def run(args: argparse.Namespace) -> int:
 
 def advice(device: str, kind: str, link: str, wire: str) -> dict[str, str]:
     """What a person may do with the ports of a device: name of the wire's protocol, examples, a hint."""
-    protocol = wire_of(device)
-    (name, hint), framing = WIRES[protocol], FRAMINGS[protocol]
-    tried = ["status", *EXAMPLES[device][kind], "events"]
+    protocol = protocol_named(wire_of(device))
+    tried = ["status", *examples(device, kind), "events"]
     return {
-        "protocol": f"{name}, {framing.baud} {framing.bits}{framing.parity}{framing.stop}",
+        "protocol": f"{protocol.TITLE}, {protocol.FRAMING}",
         "examples": "\n".join(f"  pitbench do --link {link} {words}" for words in tried),
-        "hint": hint.format(wire=wire),
+        "hint": protocol.HINT.format(wire=wire),
     }
 
 

@@ -17,6 +17,11 @@ from enum import IntEnum
 import crcmod  # type: ignore[import-untyped]
 
 from pitbench.errors import PitbenchError, UnknownName
+from pitbench.framing import Framing
+
+TITLE = "GAT"
+FRAMING = Framing(9600, 8, "N", 1)
+HINT = "Point a validation terminal at the wire, or try: pitbench gat status --wire {wire}"
 
 SHORTEST = 4
 LONGEST = 255
@@ -381,3 +386,18 @@ _WORDS: dict[int, Callable[[bytes], str]] = {
     Command.RESULTS | REPLY_BIT: _piece_said,
     Command.START | REPLY_BIT: _started_said,
 }
+
+# What the bench asks of every protocol
+
+WHO = encode(Command.STATUS)
+TELLS_SIGNATURE = False
+
+
+def who_text(frame: Frame) -> str | None:
+    """Return what a status reply says; None for another frame."""
+    return f"GAT {frame_text(frame)}" if frame.cmd == Command.STATUS | REPLY_BIT else None
+
+
+def frame_names(data: bytes, to_board: bool) -> list[str]:
+    """Return the words for each frame in these bytes, which are all of one direction."""
+    return [frame_text(frame) for frame in Decoder(REQUESTS if to_board else REPLIES).feed(data)]

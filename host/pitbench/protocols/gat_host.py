@@ -112,7 +112,7 @@ class GatHost:
     Counters: `asked_again` requests.
 
     Args:
-        transport: the device's port, opened with GAT_FRAMING.
+        transport: the device's port, opened with gat.FRAMING.
         clock: seconds, never going backwards; a board that runs slower than the wall hands in its own.
     """
 

@@ -11,7 +11,12 @@ from enum import IntEnum
 
 import crcmod.predefined  # type: ignore[import-untyped]
 
+from pitbench.framing import Framing
 from pitbench.masking import mask_number
+
+TITLE = "ID-003"
+FRAMING = Framing(9600, 8, "E", 1)
+HINT = "Point a kiosk or slot machine at the wire."
 
 SYNC = 0xFC
 SHORTEST = 5
@@ -307,3 +312,28 @@ def failure_text(code: int) -> str:
 def command_text(cmd: int) -> str:
     """Return the words for a command."""
     return _words(Command(cmd).name) if cmd in Command._value2member_map_ else f"command {cmd:02x}"
+
+
+# What the bench asks of every protocol
+
+WHO = encode(Command.VERSION)
+TELLS_SIGNATURE = True
+
+
+def who_text(frame: Frame) -> str | None:
+    """Return the version text that a frame carries; None for another frame."""
+    return frame.data.decode("ascii", "replace") if frame.cmd == Command.VERSION else None
+
+
+def frame_names(data: bytes, to_board: bool) -> list[str]:
+    """Return the name of each frame in these bytes, which are all of one direction."""
+    names: type[IntEnum] = Command if to_board else Status
+    return [code_name(frame.cmd, names) for frame in Decoder().feed(data)]
+
+
+def code_name(number: int, names: type[IntEnum]) -> str:
+    """Return a code's name among those of its direction; answers to commands carry the command's own number."""
+    for known in (names, Reply, Command, Status):
+        if number in known._value2member_map_:
+            return _words(known(number).name)
+    return f"{number:02x}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pitbench.image import Image
@@ -12,6 +13,7 @@ from pitbench.protocols.gat import GatError
 from pitbench.protocols.gat_host import FUNCTIONS, GatHost, GatSettings
 from pitbench.targets import Board
 from pitbench_hil.check import Check
+from pitbench_hil.common_device import Device
 from pitbench_hil.left_alone import left_alone
 from pitbench_hil.marks import images, rule
 from pitbench_hil.run import Run
@@ -26,8 +28,8 @@ SERIAL = re.compile(rb"(?im)^serial\b.*$")
 
 
 @pytest.fixture
-def hosts(run: Run, board: Board, image: Image, tmp_path: Path) -> Iterator[dict[str, GatHost]]:
-    """A validator on the attended board, and one on a board that nobody attends to."""
+def hosts(run: Run, device: Device[Any], board: Board, image: Image, tmp_path: Path) -> Iterator[dict[str, GatHost]]:
+    """A validator on the attended board, and one on a board that nobody attends to; attended devices speak GAT."""
     settings = GatSettings(poll_s=0.02, tries=2)
     with left_alone(board, image, tmp_path / "alone" / "board", run.trace) as alone:
         yield {name: GatHost(each.wire, settings, each.clock) for name, each in (("attended", board), ("alone", alone))}
