@@ -10,7 +10,7 @@ from pitbench_hil.attended_bench import TECHNICIAN
 from pitbench_hil.common_device import Device, Game, Settings
 from pitbench_hil.errors_raised import Fault
 from pitbench_hil.selector import ASIA_POKER, BUTTONS, MOST, NUMBERS, PAI_GOW_POKER, SUPREME_PAI_GOW, SelectorBench
-from pitbench_hil.selector_errors import DISPLAY, DOOR, HOUSING
+from pitbench_hil.selector_errors import DISPLAY, DOOR, HOUSING, HOW_BROKEN
 
 RAW = "a5" * 32
 # The moment without a number takes .8 s.
@@ -51,18 +51,6 @@ def to_idle(bench: SelectorBench) -> None:
         bench.press("done")
 
 
-def _broken(how: str) -> Callable[[SelectorBench], None]:
-    def make(bench: SelectorBench) -> None:
-        bench.select()
-        bench.do("break", part="display", how=how)
-        # What is stuck is seen to be with the next number.
-        while "display_failed" not in bench.status()["standing"]:
-            bench.press("select")
-            bench.advance(SELECTED_MS)
-
-    return make
-
-
 def _dead_source(bench: SelectorBench) -> None:
     bench.do("entropy", how="stuck")
     bench.press("select")
@@ -91,7 +79,7 @@ def _power_cycled(bench: SelectorBench) -> None:
 FAULTS = (
     Fault("service_door", DOOR.ways["idle"], DOOR.end),
     Fault("housing", HOUSING.ways["idle"], HOUSING.end),
-    *(Fault("display_failed", _broken(how), DISPLAY.end) for how in ("stuck", "dark", "segment")),
+    *(Fault("display_failed", DISPLAY.ways[f"{how}, idle"], DISPLAY.end) for how in HOW_BROKEN),
     Fault("entropy_failed", _dead_source, _live_source),
     Fault("post_failed", _broken_at_start, ask("mend", part="display")),
     Fault("memory_error", _full_store, _power_cycled, by_clear=False),

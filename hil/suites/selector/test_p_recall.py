@@ -44,7 +44,8 @@ def on_the_link(bench: SelectorBench, check: Check, wanted: list[list[Any]]) -> 
 
 def _alike(found: list[Any], wanted: list[list[Any]]) -> bool:
     """The same round; a second may pass between the calendar set and the press."""
-    return any([found[0], *found[2:]] == [row[0], *row[2:]] and 0 <= found[1] - row[1] <= 1 for row in wanted)
+    number, second, *rest = found
+    return any([number, *rest] == [row[0], *row[2:]] and second in (row[1], row[1] + 1) for row in wanted)
 
 
 def on_the_message(bench: SelectorBench, check: Check, wanted: list[list[Any]]) -> None:
