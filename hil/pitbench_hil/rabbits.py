@@ -10,6 +10,9 @@ Rows are in `rabbits/<device>/*.toml`, a file a topic:
     violates = ["NJ-1.28N(i)2"]                # rule ids; a clause stands for all its parts
     why = "The stacker's door doesn't stop acceptance."
 
+Rows in `rabbits/common/` are hunted on every device that one of their rules binds, and that has the file. A device's
+own row takes the place of a common one of its name.
+
 Nothing in the firmware knows about rabbits: a row is applied to a copy of the sources at build.
 """
 
@@ -18,13 +21,13 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pitbench.errors import PitbenchError
-from pitbench.sources import FIRMWARE
+from pitbench.sources import FIRMWARE, Tree
 
-from pitbench_hil.catalogue import Rule, normal_device, selected
+from pitbench_hil.catalogue import Rule, every_rule, names, normal_device, rules_for, selected
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -32,6 +35,7 @@ else:
     import tomli as tomllib
 
 HERE = Path(__file__).parent / "rabbits"
+COMMON = HERE / "common"
 
 
 class RabbitError(PitbenchError):
@@ -74,14 +78,42 @@ class Rabbit:
 
 
 def rabbits_for(device: str, path: Path | None = None) -> list[Rabbit]:
-    """Every rabbit of a device, from its folder of files or from one file `path`. Raises RabbitError."""
+    """Every rabbit of a device, its own and the common ones, or those of one file `path`. Raises RabbitError."""
     folder = HERE / normal_device(device).replace("-", "_")
-    files = [path] if path else sorted(folder.glob("*.toml"))
+    own = _rabbits_in([path] if path else sorted(folder.glob("*.toml")))
+    taken = {rabbit.name for rabbit in own}
+    common = [] if path else [rabbit for rabbit in _common(device)[0] if rabbit.name not in taken]
+    if not own and not common:
+        raise RabbitError(f"There is no rabbit in {path or folder}.", "Write a row for each known-bad firmware.")
+    return common + own
+
+
+def left_out(device: str) -> list[str]:
+    """Names of the common rabbits that the device's rules are about, and whose file it hasn't. Raises RabbitError."""
+    return [rabbit.name for rabbit in _common(device)[1]]
+
+
+def _common(device: str) -> tuple[list[Rabbit], list[Rabbit]]:
+    """The common rabbits that violate a rule of the device, by whether it has the file; each with its rules alone."""
+    mine, every = rules_for(device).values(), every_rule()
+    files = Tree().files(normal_device(device), "bench")
+    there, not_there = list[Rabbit](), list[Rabbit]()
+    for rabbit in _rabbits_in(sorted(COMMON.glob("*.toml"))):
+        rabbit.violated(every)
+        if binding := tuple(name for name in rabbit.violates if _is_of(name, mine)):
+            (there if rabbit.file in files else not_there).append(replace(rabbit, violates=binding))
+    return there, not_there
+
+
+def _is_of(pattern: str, rules: Iterable[Rule]) -> bool:
+    return any(names(pattern, rule.id) or names(pattern, rule.row) for rule in rules if not rule.instead)
+
+
+def _rabbits_in(files: Iterable[Path]) -> list[Rabbit]:
     rabbits = [rabbit for file in files for rabbit in _rabbits_of(file)]
     twice = [name for name, number in Counter(rabbit.name for rabbit in rabbits).items() if number > 1]
-    if twice or not rabbits:
-        what = f"Two rabbits are named {twice[0]}" if twice else f"There is no rabbit in {path or folder}"
-        raise RabbitError(f"{what}.", "Write a row with a name of its own for each known-bad firmware.")
+    if twice:
+        raise RabbitError(f"Two rabbits are named {twice[0]}.", "Give each known-bad firmware a name of its own.")
     return rabbits
 
 

@@ -8,7 +8,7 @@ from pitbench_hil.commands import rabbits as command
 from pitbench_hil.manifest import verify_manifest
 from pitbench_hil.rabbit_engine import Catch, Hunt
 from pitbench_hil.rabbit_matrix import Matrix
-from pitbench_hil.rabbits import RabbitError, rabbits_for
+from pitbench_hil.rabbits import RabbitError, left_out, rabbits_for
 
 pytest_plugins = ["pytester"]
 
@@ -55,8 +55,8 @@ def build(device: str, kind: str, out: Path, *, patches: dict[str, str], board: 
     (out / "device.py").write_text(patches["device.py"])
 
 
-def row(name: str, old: str, new: str, *violates: str) -> str:
-    values = {"name": name, "file": "device.py", "old": old, "new": new, "why": "Bad."}
+def row(name: str, old: str, new: str, *violates: str, file: str = "device.py") -> str:
+    values = {"name": name, "file": file, "old": old, "new": new, "why": "Bad."}
     lines = [f"{key} = {json.dumps(value)}" for key, value in values.items()]
     return "[[rabbit]]\n" + "\n".join([*lines, f"violates = {json.dumps(violates)}\n"])
 
@@ -209,3 +209,32 @@ def test_the_table_tells_the_five_cases_apart(tmp_path):
     assert lines[1].split() == ["rule", "good", "1", "2"]
     assert lines[2].split() == [DOOR, "·", "●", "?"]
     assert lines[4].split() == [REASON, "x", "x"]
+
+
+@pytest.fixture
+def shared(tmp_path, monkeypatch):
+    folder = tmp_path / "common"
+    folder.mkdir()
+    rows = (
+        ("everybodys", "link/ops.py", "NJ-1.28(c)/release-has-no-bench"),
+        ("of_who_signs", "boot/verify.py", "NJ-1.28X(h)/altered"),
+        ("of_who_has_gat", "wire/gat.py", "NJ-1.28(c)/release-has-no-bench"),
+        ("currency_table_overstates", "link/ops.py", "NJ-1.28(h)/as-represented"),
+    )
+    (folder / "r.toml").write_text("".join(row(name, "x", "y", rule, file=file) for name, file, rule in rows))
+    monkeypatch.setattr("pitbench_hil.rabbits.COMMON", folder)
+    return {row[0] for row in rows}
+
+
+def test_common_rabbits_are_hunted_where_a_rule_binds_and_the_file_is_there(shared):
+    acceptor = {rabbit.name: rabbit.file for rabbit in rabbits_for("bill-acceptor")}
+    assert shared & acceptor.keys() == {"everybodys", "currency_table_overstates"}
+    assert acceptor["currency_table_overstates"] == "device/currency_usd.py"  # its own row
+    assert shared <= {rabbit.name for rabbit in rabbits_for("shuffler")}
+    assert (left_out("bill-acceptor"), left_out("shuffler")) == (["of_who_has_gat"], [])
+
+
+def test_a_common_rabbit_of_no_rule_is_refused(shared, tmp_path):
+    (tmp_path / "common" / "r.toml").write_text(row("lost", "x", "y", "NJ-9"))
+    with pytest.raises(RabbitError, match="lost violates a rule that can't be tested"):
+        rabbits_for("shuffler")

@@ -19,7 +19,7 @@ from pitbench_hil.manifest import write_manifest
 from pitbench_hil.plugin import DEFAULT_TARGET
 from pitbench_hil.rabbit_engine import PROFILE, Catch, Hunt, run_good, run_rabbits
 from pitbench_hil.rabbit_matrix import Matrix
-from pitbench_hil.rabbits import Rabbit, RabbitError, rabbits_for
+from pitbench_hil.rabbits import Rabbit, RabbitError, left_out, rabbits_for
 from pitbench_hil.run_lock import RunLock
 from pitbench_hil.several import Ended, run_each
 from pitbench_hil.suites import suites_of
@@ -46,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
         _refuse_real(args.target)
     devices, names = _devices_and_names(args.name)
     hunted = {device: _chosen(rabbits_for(device), names) for device in devices}
+    for device in hunted if not names else ():
+        _say_left_out(device)
     # Every row is proven to fit before anything is built.
     for device, rabbits in hunted.items():
         _prove_rows(rabbits, rules_for(device))
@@ -65,6 +67,11 @@ def _devices_and_names(words: list[str]) -> tuple[list[str], list[str]]:
     if names and len(devices) != 1:
         raise RabbitError(f"'{names[0]}' is a rabbit of which device?", f"Name one of: {', '.join(BUILT)}.")
     return list(dict.fromkeys(devices)) or list(BUILT), names
+
+
+def _say_left_out(device: str) -> None:
+    if without := left_out(device):
+        print(f"{device} hasn't the files of {len(without)} common rabbits, which are left out: {', '.join(without)}")
 
 
 def _prove_rows(rabbits: list[Rabbit], rules: dict[str, Rule]) -> None:

@@ -1,4 +1,4 @@
-"""A GAT terminal that looks into a shuffler from outside, and what it compares."""
+"""A GAT terminal that looks into a device from outside, and what it compares."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from pitbench.protocols.gat import Decoder, Frame, GatError
 from pitbench.protocols.gat_host import GatHost, GatSettings, Result
 from pitbench.protocols.gat_report import Component, differences, parse_facts, parse_report
 
+from pitbench_hil.board_bench import BoardBench
 from pitbench_hil.check import SILENCE, Check
 from pitbench_hil.comparing import different_files
-from pitbench_hil.shuffler import ShufflerBench
 
-# What draws, and where its entropy comes from.
-GENERATOR = ("device/drbg", "device/generator", "device/hmac_sha256", "hal/entropy")
 DATA = "/data/"
 BUSY = (gat.State.REQUESTED, gat.State.CALCULATING)
 POLL_S = 0.02
@@ -38,7 +36,7 @@ class Terminal:
         check: where differences are noted; a device that gives no sound answer fails the test's rules.
     """
 
-    def __init__(self, bench: ShufflerBench, image: Image, check: Check) -> None:
+    def __init__(self, bench: BoardBench, image: Image, check: Check) -> None:
         self.image = image
         self.host = GatHost(bench.board.wire, GatSettings(poll_s=POLL_S), bench.board.clock)
         self._bench, self._check = bench, check
@@ -160,9 +158,9 @@ def new_seed() -> bytes:
     return secrets.token_bytes(8)
 
 
-def generator_files(files: Iterable[str]) -> list[str]:
-    """Those of the generator and of its entropy source."""
-    return sorted(path for path in files if any(path.startswith(f"/image/{name}") for name in GENERATOR))
+def critical_files(files: Iterable[str], critical: Iterable[str]) -> list[str]:
+    """Those on which the outcome hangs, by their names below /image."""
+    return sorted({f"/image/{name}.mpy" for name in critical} & set(files))
 
 
 def boot_block(files: Iterable[str]) -> list[str]:

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from pitbench.image import Image
+from pitbench_hil.attended_bench import AttendedBench
+from pitbench_hil.authentic import Altered
 from pitbench_hil.check import Check
+from pitbench_hil.common_device import Device
 from pitbench_hil.forgeries import marking_code
 from pitbench_hil.marks import images, rule
 from pitbench_hil.run import Run
-from pitbench_hil.shuffler import DECK, ShufflerBench
-from pitbench_hil.shuffler_authentic import LATE, Altered
 
 HOUR_MS = 3_600_000
 MINUTE_MS = 60_000
-# A deck goes in within 13 s.
-IN_A_GAME_MS = 6_000
+STEP_MS = 500
 # Far from a file's start or end, and not loaded twice: what the bench alters while the device runs.
-VICTIM = "/image/device/shuffler_path.mpy"
+VICTIM = "/image/device/conditions.mpy"
 STRAYS = ("/hashlib.py", "/boot/x.mpy", "/image/hashlib.py", "/image/device/json.py", "/data/x")
 
 
 # -- before it is loaded --------------------------------------------------------------------------------------------
-
-
-def late_in(image: Image) -> list[str]:
-    return [name for name in LATE if f"/image/{name}.mpy" in image.files]
 
 
 def loads_unvouched(altered: Altered, name: str, path: str) -> bool:
@@ -34,7 +31,7 @@ def loads_unvouched(altered: Altered, name: str, path: str) -> bool:
     altered.untilt()
     altered.running()
     altered.write({**altered.good, path: marking_code(path)})
-    op, args = LATE[name]
+    op, args = altered.late[name]
     altered.ask(op, **args)
     return not altered.stops(1.0)
 
@@ -43,19 +40,20 @@ def loads_unvouched(altered: Altered, name: str, path: str) -> bool:
 @images("bench", "release")
 @pytest.mark.parametrize("beside", [False, True], ids=["exchanged", "beside"])
 def test_nothing_is_loaded_late_that_nobody_signed(
-    fresh: ShufflerBench, check: Check, image: Image, run: Run, beside: bool
+    altered: Altered, check: Check, image: Image, run: Run, beside: bool
 ) -> None:
-    altered = Altered(fresh, image)
     went_on, ran = [], []
-    for name in run.few(late_in(image)):
+    for name in run.few(list(altered.late)):
         path = f"/image/{name}.py" if beside else f"/image/{name}.mpy"
-        check.stimulus("code that leaves a mark laid where the next request loads from", file=path, op=LATE[name][0])
+        check.stimulus(
+            "code that leaves a mark laid where the next request loads from", file=path, op=altered.late[name][0]
+        )
         if loads_unvouched(altered, name, path):
             went_on.append(path)
         if altered.ran():
             ran.append(path)
             break
-    check.note("files loaded late", tried=len(late_in(image)), went_on=went_on, ran=ran)
+    check.note("files loaded late", tried=len(altered.late), went_on=went_on, ran=ran)
     check.measure("went_on", len(went_on))
     check.measure("ran", len(ran))
 
@@ -65,11 +63,10 @@ def test_nothing_is_loaded_late_that_nobody_signed(
 
 @rule("HOUSE-check-on-demand")
 @images("bench", "release")
-def test_a_sound_board_passes_the_check_on_demand(fresh: ShufflerBench, check: Check, image: Image) -> None:
-    altered = Altered(fresh, image)
-    before = fresh.do("authenticity")
+def test_a_sound_board_passes_the_check_on_demand(altered: Altered, check: Check, image: Image) -> None:
+    before = altered.bench.do("authenticity")
     stopped = altered.check_on_demand()
-    after = fresh.do("authenticity")
+    after = altered.bench.do("authenticity")
     check.expect("stopped over it", stopped, False)
     check.expect("authentic", after["ok"], True)
     check.expect("checked anew", after["checked_at"] > before["checked_at"], True)
@@ -90,8 +87,7 @@ def is_missed(altered: Altered, path: str, data: bytes | None = None) -> bool:
 
 @rule("HOUSE-check-on-demand")
 @images("bench", "release")
-def test_each_altered_file_is_found_on_demand(fresh: ShufflerBench, check: Check, image: Image, run: Run) -> None:
-    altered = Altered(fresh, image)
+def test_each_altered_file_is_found_on_demand(altered: Altered, check: Check, image: Image, run: Run) -> None:
     # What the bench image leaves out, the release image takes.
     paths = sorted(image.image_files)[image.kind == "release" :: 2]
     missed = []
@@ -106,8 +102,7 @@ def test_each_altered_file_is_found_on_demand(fresh: ShufflerBench, check: Check
 
 @rule("HOUSE-check-on-demand")
 @images("bench", "release")
-def test_each_stray_file_is_found_on_demand(fresh: ShufflerBench, check: Check, image: Image) -> None:
-    altered = Altered(fresh, image)
+def test_each_stray_file_is_found_on_demand(altered: Altered, check: Check, image: Image) -> None:
     missed = []
     for path in STRAYS:
         check.stimulus("file added while it runs, check asked for", file=path)
@@ -140,9 +135,7 @@ def hours(altered: Altered, check: Check, before: Callable[[], None], last: Call
 
 @rule("HOUSE-hourly-check/idle")
 @pytest.mark.parametrize("sound", [1, 4])
-def test_hourly_check_idle(bench: ShufflerBench, check: Check, image: Image, sound: int) -> None:
-    altered = Altered(bench, image)
-
+def test_hourly_check_idle(bench: AttendedBench, altered: Altered, check: Check, sound: int) -> None:
     def sound_hours() -> None:
         check.expect(f"runs on after hour {sound}", altered.passes(sound * HOUR_MS), True)
         check.expect("hourly checks so far", bench.do("authenticity")["hours"], sound)
@@ -151,31 +144,28 @@ def test_hourly_check_idle(bench: ShufflerBench, check: Check, image: Image, sou
 
 
 @rule("HOUSE-hourly-check/ready")
-def test_hourly_check_ready(bench: ShufflerBench, check: Check, image: Image) -> None:
-    altered = Altered(bench, image)
-
+def test_hourly_check_ready(bench: AttendedBench, altered: Altered, device: Device[Any], check: Check) -> None:
     def half_an_hour() -> None:
         altered.passes(HOUR_MS // 2)
-        check.expect("state", bench.shuffle()["state"], "ready")
+        device.work(bench)
+        bench.until(*device.rests, within=device.work_ms)
 
     hours(altered, check, half_an_hour, lambda: altered.passes(HOUR_MS))
 
 
 @rule("HOUSE-hourly-check/in-a-game", "HOUSE-hard-tilt")
-def test_hourly_check_in_a_game(bench: ShufflerBench, check: Check, image: Image) -> None:
-    altered = Altered(bench, image)
+def test_hourly_check_in_a_game(bench: AttendedBench, altered: Altered, device: Device[Any], check: Check) -> None:
     full = int(bench.do("authenticity")["checked_at"]) + HOUR_MS
 
     def almost_an_hour() -> None:
         altered.passes(full - 2 * MINUTE_MS - int(bench.status()["now"]))
-        bench.game()
-        altered.passes(full - IN_A_GAME_MS - int(bench.status()["now"]))
+        device.play(bench, lambda: None)
+        altered.passes(full - device.middle_ms - int(bench.status()["now"]))
 
     def next_game() -> bool:
-        bench.load(DECK)
-        bench.press("start")
-        check.expect("state", bench.status()["state"], "shuffling")
-        return altered.passes(2 * IN_A_GAME_MS, 500)
+        device.work(bench)
+        check.expect("at work", bench.status()["state"] in device.busy, True)
+        return altered.passes(2 * device.middle_ms, min(STEP_MS, device.middle_ms))
 
     hours(altered, check, almost_an_hour, next_game)
     altered.moved()
@@ -188,7 +178,7 @@ def test_hourly_check_in_a_game(bench: ShufflerBench, check: Check, image: Image
 
 @rule("HOUSE-check-holds-nothing-up")
 @images("bench", "release")
-def test_the_check_goes_on_beside_what_else_is_done(fresh: ShufflerBench, check: Check) -> None:
+def test_the_check_goes_on_beside_what_else_is_done(fresh: AttendedBench, check: Check) -> None:
     longest, answers, clock = 0.0, 0, fresh.board.clock
     # A PC that is late may not ask while one check lasts; of many, it does.
     for _ in range(20):

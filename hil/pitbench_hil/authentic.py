@@ -1,4 +1,4 @@
-"""A shuffler whose files are altered, off or running: looked at, tempted, and put right again.
+"""An attended device whose files are altered, off or running: looked at, tempted, and put right again.
 
 An altered board counts as found when, at its first start, it says that it is inoperable, drives no motor and obeys
 nothing; as booted on when it says or does anything else. Silence is counted apart.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,30 +20,18 @@ from pitbench.proof import proof
 from pitbench.protocols.gat import GatError, State
 from pitbench.protocols.gat_host import GatHost, GatSettings
 
+from pitbench_hil.access_rights import READS, REQUESTS
 from pitbench_hil.altered_board import AlteredBoard
+from pitbench_hil.attended_bench import SECRETS, AttendedBench
 from pitbench_hil.authority import refusal
+from pitbench_hil.bench_requests import bench_requests
 from pitbench_hil.board_bench import ADVANCE_MAX_MS
 from pitbench_hil.check import Check
+from pitbench_hil.common_device import Device, Op
 from pitbench_hil.forgeries import one_byte_changed
 from pitbench_hil.mutations import Files, Mutation
-from pitbench_hil.shuffler import RECEIPT, SECRETS, ShufflerBench
 
-Request = tuple[str, dict[str, Any]]
-BUTTONS = ("start", "deal", "hand", "unload", "clear")
 PROOF = {"role": "technician", "proof": "00" * 32}
-# What nobody's authority stands behind: everything on the link, of either kind of image, but hello and status.
-REQUESTS: tuple[Request, ...] = (
-    *(("press", {"button": button}) for button in BUTTONS),
-    ("key", {"turned": True}), ("load", {"cards": "000102"}), ("door", {"which": "service", "open": True}),
-    ("advance", {"ms": 1000}), ("restart", {"how": "soft"}), ("start_over", {}), ("crash", {}), ("repl", {}),
-    ("plant", {}), ("draw", {"games": 1}), ("words", {"n": 1}), ("entropy", {"how": "stuck"}), ("store", {}),
-    ("post", {}), ("meters", {}), ("log", {"from": 0}), ("events", {}), ("table", {}), ("heap", {}),
-    ("files", {}), ("digest", {"path": "/image/main.mpy"}), ("crc", {"seed": 0}), ("authenticate", {}),
-    ("authenticity", {}), ("commission", {"role": "technician", "secret": "00" * 16}), ("clear_memory", PROOF),
-    ("clear_tilt", PROOF), ("history", PROOF), ("configure", {**PROOF, "set": {}}), ("attempt_meters", PROOF),
-    ("receipt", RECEIPT), ("nonsense", {}),
-)  # fmt: skip
-TEMPTATION: tuple[Request, ...] = (("press", {"button": "start"}), ("authenticity", {}))
 # A board in hard tilt refuses these two by their own word.
 REFUSALS = ("inoperable", "auth")
 LOOK_S = 5.0
@@ -51,19 +39,29 @@ LOOK_S = 5.0
 TRY_S, ADVANCE_S = 0.2, 1.0
 POLL_S = 0.002
 LEVELS = (1, 2, 3, 4, 0x15)
-# What is loaded after the start, by the request that loads it: a path below /image, the request.
-LATE: dict[str, Request] = {
+# What every device loads after its start: a path below /image -> the request that loads it.
+LATE: Mapping[str, Op] = {
     "link/audit": ("files", {}),
     "link/service": ("challenge", {}),
     "device/access": ("challenge", {}),
     "link/settings": ("configure", {**PROOF, "set": {}}),
-    "link/cards": ("receipt", RECEIPT),
     "link/args_words": ("log", {"from": -1}),
     "bench/rare": ("store", {}),
-    "bench/draw": ("words", {"n": 1}),
     "bench/faults": ("damage", {"copy": "a"}),
     "bench/chance": ("entropy", {"how": "stuck"}),
 }
+
+
+def requests(name: str, device: Device[Any]) -> list[Op]:
+    """What nobody's authority stands behind: everything on the link, of either kind of image.
+
+    Hello, status and a challenge are given by a board that stands still, too.
+    """
+    told = {op: args for op, args in {**READS, **device.reads}.items() if op not in ("status", "challenge")}
+    proven = {each.op: {**each.args, **PROOF} for each in (device.configure, *REQUESTS, *device.proven)}
+    pressed = [("press", {"button": button}) for button in (*device.buttons, "clear")]
+    every = {**bench_requests(name), **told, **proven, "clear_tilt": PROOF, "nonsense": {}}
+    return [*pressed, *every.items()]
 
 
 @dataclass
@@ -86,16 +84,20 @@ class Count:
 
 
 class Altered(AlteredBoard):
-    """One shuffler's board.
+    """One device's board.
 
     Args:
         bench: the board's bench.
         image: what the board holds.
+        device: what it is.
     """
 
-    def __init__(self, bench: ShufflerBench, image: Image) -> None:
+    def __init__(self, bench: AttendedBench, image: Image, device: Device[Any]) -> None:
         super().__init__(bench.board, image)
         self.bench = bench
+        self.requests = requests(image.device, device)
+        self.late = {name: op for name, op in {**LATE, **device.late}.items() if f"/image/{name}.mpy" in image.files}
+        self._temptation: tuple[Op, ...] = (("press", {"button": device.buttons[0]}), ("authenticity", {}))
         self._driven = len(self.virtual.responder.driven)
 
     def deadline(self, seconds: float = LOOK_S) -> Deadline:
@@ -113,14 +115,14 @@ class Altered(AlteredBoard):
         driven, self._driven = self.virtual.responder.driven[self._driven :], len(self.virtual.responder.driven)
         return [f"{name} {level}" for name, level in driven]
 
-    def looks(self, requests: Iterable[Request] = TEMPTATION) -> Look:
-        """Whether it stands inoperable at its first start, and what it says and obeys."""
+    def looks(self, requests: Iterable[Op] | None = None) -> Look:
+        """Whether it stands inoperable at its first start, and what it says and obeys of these, or of a temptation."""
         try:
             identity = self.board.reconnect(LOOK_S)
         except LinkTimeout:
             return Look(False, "nothing")
         why = identity["inoperable"]
-        obeyed = self.obeyed(requests) if why else []
+        obeyed = self.obeyed(self._temptation if requests is None else requests) if why else []
         moved = self.moved()
         if why and self.starts == 1 and not moved:
             return Look(True, str(why), obeyed)
@@ -128,10 +130,10 @@ class Altered(AlteredBoard):
             False, f"{why or 'works'} after {self.starts} starts, driven: {', '.join(moved) or 'nothing'}", obeyed
         )
 
-    def obeyed(self, requests: Iterable[Request] = REQUESTS) -> list[str]:
-        """Requests that aren't refused because the board is inoperable, or for want of a proof."""
+    def obeyed(self, requests: Iterable[Op] | None = None) -> list[str]:
+        """Those of these requests, or of all, that aren't refused because it is inoperable, or for want of a proof."""
         obeyed = []
-        for op, args in requests:
+        for op, args in self.requests if requests is None else requests:
             try:
                 self.bench.do(op, **args)
                 obeyed.append(op)

@@ -11,12 +11,12 @@ from pitbench.image import Image
 from pitbench.manifest import manifest_faults, read_head, sealed
 from pitbench.signing import TEST_KEY, SigningKey, fingerprint, signing_key
 from pitbench.targets import open_target
+from pitbench_hil.attended_bench import AttendedBench
+from pitbench_hil.authentic import Altered, find_all
 from pitbench_hil.check import Check
 from pitbench_hil.forgeries import another_key, forgeries, modulus_of, rekeyed, wrong_digits
 from pitbench_hil.marks import images, rule
 from pitbench_hil.run import Run
-from pitbench_hil.shuffler import ShufflerBench
-from pitbench_hil.shuffler_authentic import Altered, find_all
 
 DIGITS, BITS_OF_A_DIGIT = 64, 4
 # Published, so that anybody can sign with them.
@@ -27,10 +27,9 @@ PIECE = 16
 
 @rule("HOUSE-digest-128")
 @images("bench", "release")
-def test_every_digit_of_a_digest_is_compared(fresh: ShufflerBench, check: Check, image: Image, run: Run) -> None:
+def test_every_digit_of_a_digest_is_compared(altered: Altered, check: Check, image: Image, run: Run) -> None:
     # Every other digit on each kind of image: 32 of them are 128 bits.
     digits = range(image.kind == "release", DIGITS, 2)
-    altered = Altered(fresh, image)
     count = find_all(check, altered, run.few(list(wrong_digits(image.files, digits))))
     compared = count.mutations - count.booted_on
     check.measure("bits_compared", compared * BITS_OF_A_DIGIT)
@@ -39,16 +38,14 @@ def test_every_digit_of_a_digest_is_compared(fresh: ShufflerBench, check: Check,
 
 @rule("HOUSE-asymmetric-512")
 @images("bench", "release")
-def test_what_the_board_holds_verifies_and_cannot_sign(
-    fresh: ShufflerBench, check: Check, image: Image, run: Run
-) -> None:
+def test_what_the_board_holds_verifies_and_cannot_sign(altered: Altered, check: Check, image: Image, run: Run) -> None:
     modulus = modulus_of(image.files)
     check.note("key of the boot block", fingerprint=fingerprint(modulus), verified_by="cryptography")
     check.measure("key_bits", int.from_bytes(modulus, "big").bit_length())
     faults = manifest_faults(image.image_files, modulus)
     check.expect("faults by the manifest", faults, [])
     check.measure("unverified", len(faults))
-    count = find_all(check, Altered(fresh, image), run.few(forgeries(image.files, "made-with-the-public-key")))
+    count = find_all(check, altered, run.few(forgeries(image.files, "made-with-the-public-key")))
     check.measure("forgeries_accepted", count.booted_on)
 
 
@@ -69,7 +66,7 @@ def traces(key: SigningKey) -> Iterator[tuple[str, bytes]]:
 
 @rule("HOUSE-no-private-key")
 @images("bench", "release")
-def test_no_part_of_the_private_key_is_on_the_board(fresh: ShufflerBench, check: Check, image: Image) -> None:
+def test_no_part_of_the_private_key_is_on_the_board(fresh: AttendedBench, check: Check, image: Image) -> None:
     found = [
         f"{name} in {path}"
         for name, trace in (*traces(signing_key()), ("PEM", b"PRIVATE KEY"))
@@ -104,8 +101,8 @@ def test_the_identity_names_the_key(run: Run, check: Check, image: Image, tmp_pa
 
 @rule("HOUSE-older-version")
 @images("bench", "release")
-def test_an_older_image_is_refused_though_it_is_signed(fresh: ShufflerBench, check: Check, image: Image) -> None:
-    altered, head, key = Altered(fresh, image), read_head(image.files), signing_key()
+def test_an_older_image_is_refused_though_it_is_signed(altered: Altered, check: Check, image: Image) -> None:
+    head, key = read_head(image.files), signing_key()
     booted_on = refused = 0
     for rise, runs in ((0, True), (5, True), (0, False), (4, False), (5, True), (6, True)):
         version = head.version + rise

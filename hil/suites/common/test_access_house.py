@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from pitbench.image import Image
-from pitbench_hil.authority import refusal
-from pitbench_hil.check import Check
-from pitbench_hil.marks import images, rule
-from pitbench_hil.shuffler import SECRETS, TECHNICIAN, ShufflerBench
-from pitbench_hil.shuffler_access import (
+from pitbench_hil.access_rights import (
+    ATTEMPT,
+    CLEAR,
     CLERK,
-    HISTORY,
+    COMMISSION,
+    ENTRY,
     REQUESTS,
-    ROLES,
+    SERVICE,
     STRANGER,
     STRANGERS_OWN,
     WRONG,
     asked_by,
     told_to_anybody,
 )
+from pitbench_hil.attended_bench import ROLES, SECRETS, TECHNICIAN, AttendedBench
+from pitbench_hil.authority import refusal
+from pitbench_hil.check import Check
+from pitbench_hil.common_device import Device
+from pitbench_hil.marks import images, rule
 
-CONFIGURE, COMMISSION, ENTRY = REQUESTS[:3]
-CLEAR = REQUESTS[-1]
 CHALLENGES, TRIES_MOST, MINUTE_MS, LONGEST_MIN = 32, 12, 60_000, 90
 LOCKED = "locked"
 
@@ -31,7 +34,7 @@ LOCKED = "locked"
 class Listening:
     """A transport that keeps what crosses it."""
 
-    def __init__(self, bench: ShufflerBench) -> None:
+    def __init__(self, bench: AttendedBench) -> None:
         self._inner = bench.link.transport
         self.heard = b""
 
@@ -49,7 +52,7 @@ class Listening:
 
 
 @pytest.fixture
-def listening(staffed: ShufflerBench, monkeypatch: pytest.MonkeyPatch) -> Listening:
+def listening(staffed: AttendedBench, monkeypatch: pytest.MonkeyPatch) -> Listening:
     """Hears the link of a commissioned board from now on."""
     ear = Listening(staffed)
     monkeypatch.setattr(staffed.link, "transport", ear)
@@ -58,7 +61,7 @@ def listening(staffed: ShufflerBench, monkeypatch: pytest.MonkeyPatch) -> Listen
 
 @rule("HOUSE-challenge-response")
 @images("bench", "release")
-def test_no_challenge_comes_twice(staffed: ShufflerBench, check: Check) -> None:
+def test_no_challenge_comes_twice(staffed: AttendedBench, check: Check) -> None:
     seen: list[str] = []
     for when in ("before a restart", "after it"):
         check.stimulus("challenges asked for", count=CHALLENGES, when=when)
@@ -72,12 +75,14 @@ def test_no_challenge_comes_twice(staffed: ShufflerBench, check: Check) -> None:
 
 @rule("HOUSE-challenge-response")
 @images("bench", "release")
-def test_no_secret_crosses_the_link_with_a_proof(staffed: ShufflerBench, check: Check, listening: Listening) -> None:
+def test_no_secret_crosses_the_link_with_a_proof(
+    staffed: AttendedBench, device: Device[Any], check: Check, listening: Listening
+) -> None:
     check.stimulus("each request proven, by every role; and everything read")
-    for request in (HISTORY, CONFIGURE, ENTRY, *REQUESTS[3:]):
+    for request in (*device.proven, device.configure, ENTRY, SERVICE, ATTEMPT, CLEAR):
         for role in ROLES:
             asked_by(staffed, request, role)
-    told_to_anybody(staffed)
+    told_to_anybody(staffed, device.reads)
     heard = listening.heard.lower()
     check.expect("requests heard", heard.count(b'"do":"challenge"') >= len(ROLES), True)
     forms = {role: (secret.encode(), bytes.fromhex(secret)) for role, secret in SECRETS.items()}
@@ -90,7 +95,7 @@ def test_no_secret_crosses_the_link_with_a_proof(staffed: ShufflerBench, check: 
 # -- lockout
 
 
-def tries_until_locked(bench: ShufflerBench, role: str) -> int:
+def tries_until_locked(bench: AttendedBench, role: str) -> int:
     """Wrong proofs that were looked at before the role was locked out; TRIES_MOST where it never was."""
     for tries in range(TRIES_MOST):
         if asked_by(bench, ENTRY, role, WRONG) == LOCKED:
@@ -101,7 +106,7 @@ def tries_until_locked(bench: ShufflerBench, role: str) -> int:
 @rule("HOUSE-lockout")
 @images("bench", "release")
 @pytest.mark.parametrize("role", ROLES)
-def test_wrong_proofs_lock_a_role_out(staffed: ShufflerBench, check: Check, role: str) -> None:
+def test_wrong_proofs_lock_a_role_out(staffed: AttendedBench, check: Check, role: str) -> None:
     check.stimulus("wrong proofs in a row", role=role)
     check.measure("tries_before_lockout", tries_until_locked(staffed, role))
     accepted = 0
@@ -119,24 +124,27 @@ def test_wrong_proofs_lock_a_role_out(staffed: ShufflerBench, check: Check, role
 
 @rule("HOUSE-lockout")
 @images("bench", "release")
-def test_wrong_proofs_are_counted_through_restarts_and_over_every_request(staffed: ShufflerBench, check: Check) -> None:
+def test_wrong_proofs_are_counted_through_restarts_and_over_every_request(
+    staffed: AttendedBench, device: Device[Any], check: Check
+) -> None:
     check.stimulus("wrong proofs, each for another request, with a restart after each")
     tries = 0
-    for request in (*REQUESTS, HISTORY, *REQUESTS):
+    every = (device.configure, *REQUESTS, *device.proven)
+    for request in every * 2:
         if asked_by(staffed, request, TECHNICIAN, WRONG) == LOCKED:
             break
         tries += 1
         staffed.cut()
         staffed.power_on()
     check.measure("tries_before_lockout", tries)
-    answer = asked_by(staffed, CONFIGURE, TECHNICIAN)
+    answer = asked_by(staffed, device.configure, TECHNICIAN)
     check.expect("the right proof", answer, LOCKED)
     check.measure("accepted_while_locked_out", int(not answer))
 
 
 @rule("HOUSE-lockout")
 @images("bench", "release")
-def test_a_right_proof_begins_the_count_anew(staffed: ShufflerBench, check: Check) -> None:
+def test_a_right_proof_begins_the_count_anew(staffed: AttendedBench, check: Check) -> None:
     """Somebody who mistypes now and then isn't locked out."""
     answers = []
     for _ in range(3):
@@ -148,7 +156,7 @@ def test_a_right_proof_begins_the_count_anew(staffed: ShufflerBench, check: Chec
 
 
 @rule("HOUSE-lockout-ends")
-def test_a_lockout_ends_by_itself(bench: ShufflerBench, check: Check) -> None:
+def test_a_lockout_ends_by_itself(bench: AttendedBench, check: Check) -> None:
     bench.commission()
     for when in ("at once", "from a restart on"):
         tries_until_locked(bench, TECHNICIAN)
@@ -162,7 +170,7 @@ def test_a_lockout_ends_by_itself(bench: ShufflerBench, check: Check) -> None:
         check.expect("and once more", asked_by(bench, ENTRY, TECHNICIAN), "")
 
 
-def minutes_until_accepted(bench: ShufflerBench) -> int:
+def minutes_until_accepted(bench: AttendedBench) -> int:
     for minutes in range(LONGEST_MIN):
         if not asked_by(bench, ENTRY, TECHNICIAN):
             return minutes
@@ -175,7 +183,7 @@ def minutes_until_accepted(bench: ShufflerBench) -> int:
 
 @rule("HOUSE-no-default-secret")
 @images("bench", "release")
-def test_a_new_board_has_no_secret(fresh: ShufflerBench, check: Check, image: Image) -> None:
+def test_a_new_board_has_no_secret(fresh: AttendedBench, check: Check, image: Image) -> None:
     identity = fresh.link.identity
     words = (b"", b"1234", b"0000", b"12345678", b"admin", b"password", b"pitbench", image.device.encode())
     known = [*words, identity["uid"].encode(), identity["revision"].encode(), bytes.fromhex(identity["uid"])]
@@ -192,7 +200,7 @@ def test_a_new_board_has_no_secret(fresh: ShufflerBench, check: Check, image: Im
 
 @rule("HOUSE-no-default-secret")
 @images("bench", "release")
-def test_a_short_secret_is_not_taken_and_none_is_replaced(fresh: ShufflerBench, check: Check) -> None:
+def test_a_short_secret_is_not_taken_and_none_is_replaced(fresh: AttendedBench, check: Check) -> None:
     answers = {}
     for length in (1, 2, 4, 8, 15):
         check.stimulus("a short secret set", bytes=length)
@@ -214,24 +222,26 @@ def test_a_short_secret_is_not_taken_and_none_is_replaced(fresh: ShufflerBench, 
 
 @rule("HOUSE-access-log")
 @images("bench", "release")
-def test_who_did_or_tried_what_is_on_the_log(staffed: ShufflerBench, check: Check) -> None:
+def test_who_did_or_tried_what_is_on_the_log(staffed: AttendedBench, device: Device[Any], check: Check) -> None:
     staffed.do("meters")
     check.stimulus("each thing done or tried once")
+    read = [asked_by(staffed, device.reading, "regulator")] if device.reading else []
     answers = [
         asked_by(staffed, COMMISSION, TECHNICIAN),
-        asked_by(staffed, CONFIGURE, TECHNICIAN),
-        asked_by(staffed, HISTORY, "regulator"),
+        asked_by(staffed, device.configure, TECHNICIAN),
+        *read,
         asked_by(staffed, ENTRY, "attendant"),
-        asked_by(staffed, CONFIGURE, "attendant"),
-        asked_by(staffed, CONFIGURE, STRANGER),
+        asked_by(staffed, device.configure, "attendant"),
+        asked_by(staffed, device.configure, STRANGER),
         asked_by(staffed, CLEAR, TECHNICIAN),
     ]
-    check.expect("answers", answers, ["", "", "", "", "right", "auth", ""])
+    check.expect("answers", answers, ["", "", *([""] if device.reading else []), "", "right", "auth", ""])
     tries = tries_until_locked(staffed, "regulator")
     staffed.cut()
     staffed.power_on()
     expected = [("commissioned", role) for role in (TECHNICIAN, "attendant", "regulator", CLERK)]
-    expected += [("configured", TECHNICIAN), ("history_read", "regulator"), ("entry", ENTRY.asked.partition("|")[2])]
+    expected += [("configured", TECHNICIAN), ("entry", ENTRY.asked.partition("|")[2])]
+    expected += [(f"{device.reading.op}_read", "regulator")] if device.reading else []
     expected += [
         ("access_refused", "attendant configure"),
         ("access_refused", STRANGER),

@@ -8,17 +8,16 @@ import pytest
 from pitbench.errors import PitbenchError
 from pitbench.image import Image
 from pitbench.link import LinkTimeout
+from pitbench_hil.authentic import Altered, named, of_each_kind
 from pitbench_hil.check import Check
 from pitbench_hil.forgeries import KEY_FILE, forgeries, one_byte_changed, with_fitting_crc
 from pitbench_hil.marks import images, rule
 from pitbench_hil.mutations import Files
 from pitbench_hil.run import Run
-from pitbench_hil.shuffler import ShufflerBench
-from pitbench_hil.shuffler_authentic import REQUESTS, Altered, named, of_each_kind
 
 RULE = "NJ-1.28X(h)"
 AT = f"{RULE}/checked-at"
-VICTIM = "/image/device/generator.mpy"
+VICTIM = "/image/device/conditions.mpy"
 
 
 def works(altered: Altered) -> bool:
@@ -43,8 +42,7 @@ def found(check: Check, altered: Altered) -> None:
 
 @rule(f"{AT}/power-cycle")
 @images("bench", "release")
-def test_power_cycle(fresh: ShufflerBench, check: Check, image: Image) -> None:
-    altered = Altered(fresh, image)
+def test_power_cycle(altered: Altered, check: Check, image: Image) -> None:
     check.stimulus("power off, one byte altered, power on")
     altered.start(one_byte_changed(image.files, VICTIM))
     found(check, altered)
@@ -52,8 +50,7 @@ def test_power_cycle(fresh: ShufflerBench, check: Check, image: Image) -> None:
 
 @rule(f"{AT}/watchdog")
 @images("bench", "release")
-def test_watchdog(fresh: ShufflerBench, check: Check, image: Image) -> None:
-    altered = Altered(fresh, image)
+def test_watchdog(altered: Altered, check: Check, image: Image) -> None:
     check.stimulus("one byte altered while it runs, watchdog reset")
     altered.alter(VICTIM)
     altered.running()
@@ -63,14 +60,13 @@ def test_watchdog(fresh: ShufflerBench, check: Check, image: Image) -> None:
 
 @rule(f"{AT}/commanded")
 @pytest.mark.parametrize("op", ["restart", "crash"])
-def test_restart_by_its_own_decision(fresh: ShufflerBench, check: Check, image: Image, op: str) -> None:
-    altered = Altered(fresh, image)
+def test_restart_by_its_own_decision(altered: Altered, check: Check, image: Image, op: str) -> None:
     # Modules that are loaded late are there: it is the restart that has to find it.
-    fresh.do("store")
+    altered.bench.do("store")
     altered.alter(VICTIM)
     altered.running()
     check.stimulus("one byte altered while it runs, and it restarts by itself", op=op)
-    fresh.do(op, **({"how": "soft"} if op == "restart" else {}))
+    altered.bench.do(op, **({"how": "soft"} if op == "restart" else {}))
     altered.stops()
     found(check, altered)
 
@@ -78,8 +74,7 @@ def test_restart_by_its_own_decision(fresh: ShufflerBench, check: Check, image: 
 @rule(f"{RULE}/good-image-works")
 @images("bench", "release")
 @pytest.mark.parametrize("cause", ["power", "watchdog"])
-def test_good_image_works(fresh: ShufflerBench, check: Check, image: Image, cause: str) -> None:
-    altered = Altered(fresh, image)
+def test_good_image_works(altered: Altered, check: Check, image: Image, cause: str) -> None:
     refused = 0
     for was_altered in (False, True, False):
         if was_altered:
@@ -93,20 +88,19 @@ def test_good_image_works(fresh: ShufflerBench, check: Check, image: Image, caus
             altered.virtual.reset(cause)
         refused += not works(altered)
     check.measure("refused_starts", refused)
-    if "plant" in fresh.link.identity["caps"]:
-        fresh.start()
-        check.expect("state", fresh.status()["state"], "idle")
+    if "plant" in altered.bench.link.identity["caps"]:
+        altered.bench.start()
+        check.expect("idle", altered.bench.status()["state"] in altered.bench.idle, True)
 
 
 @rule(f"{RULE}/stays-stopped")
 @images("bench", "release")
-def test_stopped_it_obeys_nothing_and_stays_so(fresh: ShufflerBench, check: Check, image: Image) -> None:
-    altered = Altered(fresh, image)
+def test_stopped_it_obeys_nothing_and_stays_so(altered: Altered, check: Check, image: Image) -> None:
     check.stimulus("one byte altered while off, power on")
     altered.start(one_byte_changed(image.files, VICTIM))
     obeyed, cleared = [], 0
     for how in ("power", "watchdog", "power"):
-        look = altered.looks(REQUESTS)
+        look = altered.looks(altered.requests)
         obeyed += look.obeyed + altered.gat_obeyed()
         cleared += not look.stopped
         check.stimulus("asked for everything, then started again with the file still altered", cause=how)
@@ -117,7 +111,7 @@ def test_stopped_it_obeys_nothing_and_stays_so(fresh: ShufflerBench, check: Chec
         else:
             altered.virtual.reset(how)
     cleared += not altered.looks().stopped
-    check.note("requests", on_the_link=len(REQUESTS), obeyed=obeyed)
+    check.note("requests", on_the_link=len(altered.requests), obeyed=obeyed)
     check.measure("obeyed", len(obeyed))
     check.measure("cleared_by_itself", cleared)
     check.expect("motors driven", altered.moved(), [])
@@ -143,8 +137,7 @@ def names_file(path: str) -> Callable[[str], bool]:
 
 @rule(f"{RULE}/told")
 @images("bench", "release")
-def test_the_board_says_what_is_wrong(fresh: ShufflerBench, check: Check, image: Image, run: Run) -> None:
-    altered = Altered(fresh, image)
+def test_the_board_says_what_is_wrong(altered: Altered, check: Check, image: Image, run: Run) -> None:
     cases: dict[str, tuple[Files, Callable[[str], bool]]] = {
         path: (one_byte_changed(image.files, path), names_file(path)) for path in run.few(of_each_kind(image.files))
     }

@@ -5,22 +5,26 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from pitbench.addresses import EMULATED
 from pitbench.errors import PitbenchError
 from pitbench.link import DamagedLine, LinkError, decode_line
+from pitbench.proof import asked
 from pitbench.protocols import gat
 from pitbench.protocols.gat import Command, encode
+from pitbench_hil.access_rights import READS, REQUESTS
+from pitbench_hil.attended_bench import SECRETS, AttendedBench
 from pitbench_hil.authority import refusal
+from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
+from pitbench_hil.common_device import Device
+from pitbench_hil.gat_terminal import Terminal
 from pitbench_hil.marks import images, rule
-from pitbench_hil.shuffler import CARD_MS, DECK, SECRETS, ShufflerBench
-from pitbench_hil.shuffler_access import PROVEN, READS
-from pitbench_hil.shuffler_gat import Terminal
 
 # Critical files, and ways out of a folder to them.
-PATHS = ("/image/device/generator.mpy", "/boot/verify.mpy", "/boot.py", "/data/../image/crc", "../image/crc")
+PATHS = ("/image/device/conditions.mpy", "/boot/verify.mpy", "/boot.py", "/data/../image/crc", "../image/crc")
 # What an operation or a function that writes would be called.
 VERBS = (
     "write",
@@ -37,12 +41,12 @@ VERBS = (
     "set",
 )
 NAMES = (*VERBS, *(f"{verb}_file" for verb in VERBS), "exec", "eval", "run", "repl", "import", "mkdir", "format", "fs")
-# Operations of the link that every image has, and those of the bench that touch what is stored.
-KNOWN = (*READS, *PROVEN, "store_fault", "store", "calendar", "damage", "entropy")
+# Those of the bench that touch what is stored.
+STORE = ("store_fault", "store", "calendar", "damage", "entropy")
 SILENT_S = 0.15
 # What MicroPython's prompts say.
 PROMPTS = (b">>>", b"raw REPL", b"MicroPython v", b"Traceback", b"===", b"soft reboot", b"R\x01")
-WRITE = "open('/image/device/generator.mpy','ab').write(b'x')"
+WRITE = "open('/image/device/conditions.mpy','ab').write(b'x')"
 INTERRUPT, EXIT = b"\x03", b"\x04"
 REPL = {
     "each character": (b"\x03", b"\x02", b"\x04", b"\x01\x02", b"\x05\x03"),
@@ -64,10 +68,12 @@ RAW_REPL = {
 @rule("NJ-1.28X(i)/write-path/link")
 @images("bench", "release")
 @pytest.mark.parametrize("path", PATHS)
-def test_link_without_a_role(fresh: ShufflerBench, terminal: Terminal, check: Check, path: str) -> None:
+def test_link_without_a_role(
+    fresh: AttendedBench, terminal: Terminal, device: Device[Any], check: Check, path: str
+) -> None:
     check.stimulus("every operation, known and unknown, with a path and data", path=path)
-    known = set(KNOWN)
-    for name in (*KNOWN, *NAMES):
+    known = dict.fromkeys((*READS, *device.reads, *proven(device), *STORE))
+    for name in (*known, *NAMES):
         for args in ({"path": path, "data": "00"}, {"path": path}, {"from": path, "to": "/image/x"}):
             obeyed = not refusal(fresh.do, name, **args)
             check.expect(f"{name} is done", obeyed and name not in known, False)
@@ -77,21 +83,29 @@ def test_link_without_a_role(fresh: ShufflerBench, terminal: Terminal, check: Ch
 @rule("NJ-1.28X(i)/write-path/link")
 @images("bench", "release")
 @pytest.mark.parametrize("role", SECRETS)
-def test_link_with_a_role(fresh: ShufflerBench, terminal: Terminal, check: Check, role: str) -> None:
+def test_link_with_a_role(
+    fresh: AttendedBench, terminal: Terminal, device: Device[Any], check: Check, role: str
+) -> None:
     fresh.commission()
     check.stimulus("every operation, known and unknown, with a proof", role=role)
-    for name, path in itertools.product(("configure", "history", "service", *NAMES), PATHS):
+    for name, path in itertools.product((*proven(device), *NAMES), PATHS):
         for args in ({"path": path, "data": "00"}, {"set": {path: "00"}}, {"set": {"game": path}}):
             with suppress(LinkError):
-                fresh.prove(name, role, asked(name, path, args), **args)
+                fresh.prove(name, role, asked_for(device, name, path, args), **args)
     check.measure("files_altered", terminal.altered())
 
 
-def asked(name: str, path: str, args: dict[str, object]) -> str:
+def proven(device: Device[Any]) -> list[str]:
+    """Operations of the device's link that take a proof."""
+    return list(dict.fromkeys(each.op for each in (device.configure, *REQUESTS, *device.proven)))
+
+
+def asked_for(device: Device[Any], name: str, path: str, args: dict[str, object]) -> str:
     """What a proof is about: for `configure` each value, for others whatever stands to reason."""
     if name == "configure" and "set" in args:
-        return f'configure|game="{path}"'
-    return name if name == "history" else f"{name}|{path}"
+        return asked(name, args)
+    own = {each.op: each.asked for each in device.proven}
+    return own.get(name, f"{name}|{path}")
 
 
 # -- GAT
@@ -136,7 +150,7 @@ def started(terminal: Terminal, *words: str) -> bool:
 @rule("NJ-1.28X(i)/write-path/repl")
 @images("bench", "release")
 @pytest.mark.parametrize("how", REPL)
-def test_no_prompt(fresh: ShufflerBench, terminal: Terminal, check: Check, how: str) -> None:
+def test_no_prompt(fresh: AttendedBench, terminal: Terminal, check: Check, how: str) -> None:
     reaches_no_prompt(fresh, check, REPL[how], how)
     check.measure("files_altered", terminal.altered())
 
@@ -144,27 +158,26 @@ def test_no_prompt(fresh: ShufflerBench, terminal: Terminal, check: Check, how: 
 @rule("NJ-1.28X(i)/write-path/raw-repl")
 @images("bench", "release")
 @pytest.mark.parametrize("how", RAW_REPL)
-def test_no_raw_prompt(fresh: ShufflerBench, terminal: Terminal, check: Check, how: str) -> None:
+def test_no_raw_prompt(fresh: AttendedBench, terminal: Terminal, check: Check, how: str) -> None:
     reaches_no_prompt(fresh, check, RAW_REPL[how], how)
     check.measure("files_altered", terminal.altered())
 
 
 @rule("NJ-1.28X(i)/write-path/repl", "NJ-1.28X(i)/write-path/raw-repl")
-def test_no_prompt_while_shuffling(bench: ShufflerBench, terminal: Terminal, check: Check) -> None:
-    bench.load()
-    bench.press("start")
+def test_no_prompt_while_it_works(bench: AttendedBench, terminal: Terminal, device: Device[Any], check: Check) -> None:
+    device.work(bench)
     for how, pieces in {**REPL, **RAW_REPL}.items():
         reaches_no_prompt(bench, check, pieces, how)
         bench.advance()
-    status = bench.until("ready", "error", within=CARD_MS * (len(DECK) + 8) * 2)
-    check.expect("state after the shuffle", status["state"], "ready")
+    with check.duty("ends its work", Unreached):
+        bench.until(*device.rests, within=device.work_ms)
     check.measure("files_altered", terminal.altered())
 
 
 @rule("NJ-1.28X(i)/write-path/starting")
 @images("bench", "release")
 @pytest.mark.parametrize("how", [*REPL, *RAW_REPL])
-def test_no_prompt_while_it_starts(fresh: ShufflerBench, terminal: Terminal, check: Check, how: str) -> None:
+def test_no_prompt_while_it_starts(fresh: AttendedBench, terminal: Terminal, check: Check, how: str) -> None:
     pieces = {**REPL, **RAW_REPL}[how]
     check.stimulus("power given, and control characters from then on", how=how)
     fresh.cut()
@@ -176,7 +189,7 @@ def test_no_prompt_while_it_starts(fresh: ShufflerBench, terminal: Terminal, che
     check.measure("files_altered", terminal.altered())
 
 
-def reaches_no_prompt(bench: ShufflerBench, check: Check, pieces: tuple[bytes, ...], how: str) -> None:
+def reaches_no_prompt(bench: AttendedBench, check: Check, pieces: tuple[bytes, ...], how: str) -> None:
     """Type these, and record what came back: nothing but lines of the link, and no restart."""
     if bench.board.virtual and bench.board.rung != EMULATED:
         check.note("limit of the rig: a virtual board has no prompt of its own while it runs a script")
@@ -189,7 +202,7 @@ def reaches_no_prompt(bench: ShufflerBench, check: Check, pieces: tuple[bytes, .
         check.expect("starts since", bench.board.reconnect()["boot"] - before, 0)
 
 
-def type_in(bench: ShufflerBench, pieces: tuple[bytes, ...]) -> None:
+def type_in(bench: AttendedBench, pieces: tuple[bytes, ...]) -> None:
     """One after another, as a person or a tool types; the line is ended at last."""
     for piece in (*pieces, b"\n"):
         # A port that goes away with its board is back later.
@@ -197,7 +210,7 @@ def type_in(bench: ShufflerBench, pieces: tuple[bytes, ...]) -> None:
             bench.link.transport.write(piece)
 
 
-def heard(bench: ShufflerBench, do: Callable[[], None]) -> bytes:
+def heard(bench: AttendedBench, do: Callable[[], None]) -> bytes:
     """What comes back on the link's port until it is silent."""
     bench.link.transport.flush_input()
     do()

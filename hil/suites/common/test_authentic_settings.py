@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pitbench.image import Image
 from pitbench.link import LinkError
+from pitbench_hil.attended_bench import SECRETS, AttendedBench
+from pitbench_hil.authentic import Altered
 from pitbench_hil.check import Check
+from pitbench_hil.common_device import Device
 from pitbench_hil.marks import images, rule
 from pitbench_hil.run import Run
-from pitbench_hil.shuffler import SECRETS, ShufflerBench
-from pitbench_hil.shuffler_authentic import Altered
 
 COPIES = {"a": "/data/a", "b": "/data/b"}
-SET = {"game": "acme 21", "decks": 2, "jokers": 1, "hand": 7, "recognise": True, "continuous": False}
 
 
-def places(record: bytes) -> Iterator[tuple[str, int]]:
+def places(record: bytes, settings: Iterable[str]) -> Iterator[tuple[str, int]]:
     """Where a byte of each setting and each secret stands in a record, by name."""
     start = record.index(b'"settings"')
-    for name in SET:
+    for name in settings:
         found = re.compile(rb'"%s": "?' % name.encode()).search(record, start)
         assert found is not None, f"{name} isn't in the record"
         yield name, found.end()
@@ -35,7 +35,7 @@ def changed(record: bytes, at: int) -> bytes:
     return record[:at] + other + record[at + 1 :]
 
 
-def used(bench: ShufflerBench) -> dict[str, Any]:
+def used(bench: AttendedBench) -> dict[str, Any]:
     """What it works by: settings, as a technician reads them, and whether each role's secret serves."""
     found: dict[str, Any] = {}
     try:
@@ -52,14 +52,15 @@ def used(bench: ShufflerBench) -> dict[str, Any]:
 
 @rule("NJ-1.28X(h)/settings")
 @images("bench", "release")
-def test_altered_settings_are_not_used(fresh: ShufflerBench, check: Check, image: Image, run: Run) -> None:
-    fresh.commission()
-    fresh.configure(**SET)
-    altered = Altered(fresh, image)
+def test_altered_settings_are_not_used(
+    altered: Altered, device: Device[Any], check: Check, image: Image, run: Run
+) -> None:
+    altered.bench.commission()
+    altered.bench.configure(**device.settings.between)
     altered.board.cut()
     sound = {path: data for path, data in altered.virtual.flash.read().items() if path.startswith("/data/")}
     tried, wrongly = 0, []
-    every = list(places(sound["/data/a"]))
+    every = list(places(sound["/data/a"], device.settings.between))
     for name, at in run.few(every[::3] if image.kind == "release" else every):
         for copies in ("a", "b", "ab"):
             check.stimulus("a byte of the stored record altered while off, power on", of=name, copies=copies)
@@ -67,7 +68,7 @@ def test_altered_settings_are_not_used(fresh: ShufflerBench, check: Check, image
             altered.switch_on()
             altered.board.reconnect()
             tried += 1
-            if not is_right(altered, copies):
+            if not is_right(altered, copies, device.settings.between):
                 wrongly.append(f"{name} in {copies}")
             altered.board.cut()
     check.note("used", of=tried, wrongly=wrongly)
@@ -75,9 +76,9 @@ def test_altered_settings_are_not_used(fresh: ShufflerBench, check: Check, image
     check.measure("altered_settings_used", len(wrongly))
 
 
-def is_right(altered: Altered, copies: str) -> bool:
+def is_right(altered: Altered, copies: str, settings: Mapping[str, Any]) -> bool:
     """Whether the sound copy is used, or, where there is none, nothing: a memory error stands."""
     if copies != "ab":
-        return used(altered.bench) == SET
+        return used(altered.bench) == settings
     status = altered.bench.status()
     return "memory_error" in status["standing"] and not status["enabled"] and status["light"] == "red"

@@ -7,13 +7,12 @@ from pitbench.errors import PitbenchError
 from pitbench.image import Image
 from pitbench.manifest import signed_files
 from pitbench.signature import CRC_FILE
+from pitbench_hil.authentic import Altered, find_all, named
 from pitbench_hil.check import Check
 from pitbench_hil.forgeries import forgeries, marking_code, with_crc_kept
 from pitbench_hil.marks import images, rule
 from pitbench_hil.mutations import Mutation, shadowing
 from pitbench_hil.run import Run
-from pitbench_hil.shuffler import ShufflerBench
-from pitbench_hil.shuffler_authentic import Altered, find_all, named
 
 RULE = "NJ-1.28X(h)"
 KINDS = (
@@ -45,8 +44,7 @@ def every_other(series: list[Mutation], second: bool) -> list[Mutation]:
 
 @images("bench", "release")
 @pytest.mark.parametrize("kind", [pytest.param(name, marks=rule(f"{RULE}/altered/{name}")) for name in KINDS])
-def test_altered_board_never_boots_on(fresh: ShufflerBench, check: Check, image: Image, run: Run, kind: str) -> None:
-    altered = Altered(fresh, image)
+def test_altered_board_never_boots_on(altered: Altered, check: Check, image: Image, run: Run, kind: str) -> None:
     count = find_all(check, altered, share(run, image, kind))
     check.measure("mutations", count.mutations)
     check.measure("booted_on", count.booted_on)
@@ -58,9 +56,8 @@ def test_altered_board_never_boots_on(fresh: ShufflerBench, check: Check, image:
 @rule("HOUSE-self-authentication")
 @images("bench", "release")
 def test_none_of_the_image_runs_before_all_of_it_was_authenticated(
-    fresh: ShufflerBench, check: Check, image: Image, run: Run
+    altered: Altered, check: Check, image: Image, run: Run
 ) -> None:
-    altered = Altered(fresh, image)
     paths = [path for path in signed_files(image.files) if path != CRC_FILE]
     chosen = run.few(paths[1::2] if image.kind == "release" else paths)
     mutations = [
@@ -75,8 +72,7 @@ def test_none_of_the_image_runs_before_all_of_it_was_authenticated(
 
 @rule(f"{RULE}/stray-file")
 @images("bench", "release")
-def test_stray_file_is_found_and_named(fresh: ShufflerBench, check: Check, image: Image, run: Run) -> None:
-    altered = Altered(fresh, image)
+def test_stray_file_is_found_and_named(altered: Altered, check: Check, image: Image, run: Run) -> None:
     count = find_all(check, altered, run.few(forgeries(image.files, "stray")))
     check.measure("booted_on", count.booted_on)
     check.measure("ran", int(altered.ran()))
@@ -86,10 +82,7 @@ def test_stray_file_is_found_and_named(fresh: ShufflerBench, check: Check, image
 
 @rule(f"{RULE}/stray-file")
 @images("bench", "release")
-def test_nothing_is_imported_beside_a_source_in_the_boot_block(
-    fresh: ShufflerBench, check: Check, image: Image
-) -> None:
-    altered = Altered(fresh, image)
+def test_nothing_is_imported_beside_a_source_in_the_boot_block(altered: Altered, check: Check, image: Image) -> None:
     booted_on = 0
     for mutation in shadowing(image.files):
         check.stimulus("source added beside the boot block's bytecode while off, power on", mutation=mutation.name)

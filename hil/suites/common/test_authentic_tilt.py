@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from pitbench.image import Image
 from pitbench.link import LinkError
+from pitbench_hil.attended_bench import SECRETS
+from pitbench_hil.authentic import Altered
 from pitbench_hil.check import Check
 from pitbench_hil.forgeries import one_byte_changed
 from pitbench_hil.marks import images, rule
-from pitbench_hil.shuffler import SECRETS, ShufflerBench
-from pitbench_hil.shuffler_authentic import Altered
 
-VICTIM = "/image/device/shuffler.mpy"
+VICTIM = "/image/device/conditions.mpy"
 ANOTHER = "/image/hal/store.mpy"
 COPIES = ("/data/a", "/data/b")
 
 
 @pytest.fixture
-def tilted(fresh: ShufflerBench, check: Check, image: Image) -> Altered:
+def tilted(altered: Altered, check: Check) -> Altered:
     """In hard tilt since it found a file altered, the file still so; all roles have their secrets."""
-    fresh.commission()
-    altered = Altered(fresh, image)
+    altered.bench.commission()
     altered.alter(VICTIM)
     check.stimulus("one byte altered while it runs, check asked for", file=VICTIM)
     check.expect("stopped", altered.check_on_demand(), True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from pitbench.protocols import gat
 from pitbench.protocols.gat import Command, Format, Frame, encode, results_data
+from pitbench_hil.attended_bench import AttendedBench
 from pitbench_hil.check import Check
+from pitbench_hil.gat_terminal import Terminal, new_seed
 from pitbench_hil.marks import images, needs, rule
 from pitbench_hil.mutations import flipped
-from pitbench_hil.shuffler import ShufflerBench
-from pitbench_hil.shuffler_gat import Terminal, new_seed
 
 TEXT_1 = results_data(Format.TEXT, 1)
 # Commands that there aren't, and frames of another length than their command has.
@@ -105,7 +105,7 @@ def test_a_start_while_one_runs_changes_nothing(terminal: Terminal, check: Check
 @rule("HOUSE-gat-frames")
 @images("bench", "release")
 def test_a_result_comes_frame_by_frame_and_again_and_outlasts_a_cut(
-    terminal: Terminal, fresh: ShufflerBench, check: Check
+    terminal: Terminal, fresh: AttendedBench, check: Check
 ) -> None:
     whole = terminal.result("text", new_seed()).data
     last = -(-len(whole) // gat.PIECE)
@@ -125,7 +125,7 @@ def test_a_result_comes_frame_by_frame_and_again_and_outlasts_a_cut(
 
 @rule("HOUSE-gat-frames")
 @needs("calendar")
-def test_the_age_of_a_result_goes_on_over_a_cut(terminal: Terminal, fresh: ShufflerBench, check: Check) -> None:
+def test_the_age_of_a_result_goes_on_over_a_cut(terminal: Terminal, fresh: AttendedBench, check: Check) -> None:
     """By the calendar alone: where it says nothing, or an earlier time, the age is unknown."""
     wrong = 0
     fresh.do("calendar", set=NOON)
@@ -150,7 +150,7 @@ def _is_aged(terminal: Terminal, since: int | None) -> bool:
 @rule("HOUSE-gat-frames")
 @images("bench", "release")
 def test_a_cut_in_a_calculation_leaves_the_result_before(
-    terminal: Terminal, fresh: ShufflerBench, check: Check
+    terminal: Terminal, fresh: AttendedBench, check: Check
 ) -> None:
     before = terminal.result("text", new_seed()).data
     wrong = 0
