@@ -99,10 +99,12 @@ class AttendedBench(BoardBench):
     # -- proof of a role -------------------------------------------------------------------------
 
     def commission(self, *roles: str) -> None:
-        """Give roles of a new board their secrets: the technician, and those it lets in (all unless named)."""
-        self.do("commission", role=TECHNICIAN, secret=SECRETS[TECHNICIAN])
+        """Give roles that have none yet their secrets: the technician, and those it lets in (all unless named)."""
+        have = [entry[5] for entry in self.log() if entry[4] == "commissioned"]
+        if TECHNICIAN not in have:
+            self.do("commission", role=TECHNICIAN, secret=SECRETS[TECHNICIAN])
         for role in roles or SECRETS:
-            if role != TECHNICIAN:
+            if role not in (TECHNICIAN, *have):
                 self.let_in(role)
 
     def let_in(self, role: str) -> dict[str, Any]:

@@ -54,18 +54,22 @@ class Device(Generic[Bench]):
     """One kind of device.
 
     Args:
-        bench: the bench of an open board; its `start` brings a new board to idle.
+        bench: the bench of an open board; its `start` brings a new board to where it waits for people.
         buttons: all but clear; the first begins what the device does.
-        work: from idle, begin what it does, and be in the middle of it: its longest.
+        work: from idle, begin what it does, and be in the middle of it: its longest. What people have to do before it
+            (fill it, say) is part of it, here and in every act below.
         busy: the states meanwhile; rests: those in which it has ended well.
         work_ms: device time within which that has surely ended; middle_ms: within which it surely has not.
-        play: from idle, a game whole to idle again, `meanwhile` called at each step of time.
+        play: from idle, a game whole to idle again, `meanwhile` called at each step of time: thirty times or more, for
+            twelve validations to have room; of short games several.
         repeat: before a start, so that from the next on chance gives the same.
         to_idle: whatever a cleared error left behind, idle again.
-        openings: the doors and lids that it senses, two or more, each with a way "idle".
+        openings: the doors, lids and locks that it senses, two or more, each with a way "idle"; the first stands beside
+            each of the others, and the second beside the first.
         faults: everything that its tower light has to show.
         signals: part of the rules `NY-5321.12(f)/<device>-signal` -> error, its way, another that stands beside it.
         settings: what `configure` takes.
+        calm: colours of its light while it waits for people and nothing is wrong.
         configure: the request that the access suite bends; other_settings: sets that its proof doesn't cover.
         proven: its other requests that take a proof; reading: the one of them that reads, if there is one.
         reads: requests of its own that take none.
@@ -91,6 +95,7 @@ class Device(Generic[Bench]):
     configure: Request
     other_settings: tuple[Mapping[str, Any], ...]
     critical: tuple[str, ...]
+    calm: tuple[str, ...] = ("green",)
     proven: tuple[Request, ...] = ()
     reading: Request | None = None
     reads: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
