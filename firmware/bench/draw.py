@@ -1,4 +1,4 @@
-# Orders and words, drawn by the device's own generator without a card that moves.
+# Outcomes and words, drawn by the device's own generator without a game.
 from binascii import b2a_base64, unhexlify
 
 from device import drbg
@@ -7,15 +7,17 @@ from link.args import Operations
 from link.frame import Refused
 from micropython import const
 
-_ROOM = const(640)  # bytes of orders or words that fit into one reply
+_ROOM = const(640)  # bytes of outcomes or words that fit into one reply
 
 
 def _text(data):
     return b2a_base64(data)[:-1].decode()
 
 
-# A byte a slot; where one doesn't hold it, the ninth bits of all behind them.
+# A number as a byte; of an order a byte a slot, and where one doesn't hold it, the ninth bits of all behind them.
 def _packed(order):
+    if isinstance(order, int):
+        return bytes((order,))
     if len(order) <= 256:
         return bytes(order)
     high = bytearray((len(order) + 7) // 8)
@@ -38,30 +40,30 @@ class _Chosen:
 
 class Ops(Operations):
     ARGS = """
-draw: decks=:int at?=:int step?=:int
+draw: games=:int at?=:int step?=:int
 rescale: n=:int words=:str
 words: n=:int
 spoil:
 """
 
-    # As many orders of the configured game as were asked for: drawn where a shuffle draws its own, from the same state.
+    # The outcomes of as many games as were asked for: drawn where a game draws its own, from the same state.
     # at, step: with the calendar there at the first, so many seconds later at each other, and seeded anew before each.
     def _draw(self, request):
         device = self.machine.device
-        if device.record["flight"]:
-            raise Refused("refused", "a game is under way: unload it first")
-        size = len(_packed(range(device.cards())))
-        if not 0 < request["decks"] * size <= _ROOM:
-            raise Refused("bad_args", "decks is 1 to %d" % (_ROOM // size))
-        orders = []
+        if device.under_way():
+            raise Refused("refused", device.under_way())
+        size = len(_packed(range(device.cards()))) if hasattr(device, "cards") else 1
+        if not 0 < request["games"] * size <= _ROOM:
+            raise Refused("bad_args", "games is 1 to %d" % (_ROOM // size))
+        drawn = bytearray()
         try:
-            for number in range(request["decks"]):
+            for number in range(request["games"]):
                 if "at" in request:
                     self._seed_at(request["at"] + number * request.get("step", 0))
-                orders.append(_packed(device.draw()))
+                drawn += _packed(device.draw())
         except DeadSource as e:
             raise Refused("refused", "no entropy: " + e.args[0])
-        return {"orders": _text(b"".join(orders)), "bits": device.generator.bits}
+        return {"drawn": _text(drawn), "bits": device.generator.bits}
 
     def _seed_at(self, second):
         self.machine.clock.set_calendar(second)

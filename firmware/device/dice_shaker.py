@@ -57,6 +57,7 @@ class DiceShaker(Attended):
     buttons = ("shake", "next", "recall", "clear")
     defaults = {"game": "sic bo", "tries": 3, "table": "-", "host": 0}
     ranges = {"tries": (1, 5), "host": (0, 60)}
+    round_fields = "number calendar faces void end"
     # What takes more than a secret of its own: operation, roles that may.
     rights = {
         "configure": ("technician",),
@@ -117,6 +118,10 @@ class DiceShaker(Attended):
             "tries": self.record["tries"],
             "faces": [int(face) for face in self.record["shown"].split()] if shown else None,
         }
+
+    # All of them are for everybody: each was on the display.
+    def rounds(self):
+        return self.record["rounds"]
 
     def dice(self):
         return GAMES[self.record["settings"]["game"]]

@@ -2,18 +2,18 @@
 # permutation gives it; dealing takes the slots in order. In continuous mode dealt cards come back into free slots that
 # are drawn, and each card is dealt from an occupied slot that is drawn.
 from array import array
-from binascii import hexlify, unhexlify
+from binascii import unhexlify
 
 from device import base
 from device.cards import Count
 from device.conditions import MESSAGE
+from device.drawn import Drawn
 from device.generator import DeadSource, Generator
 from device.shuffler_path import CardPath
 from device.shuffler_selftest import ShufflerTest
 from device.shuffler_table import CONDITIONS, TABLE
 from micropython import const
 
-_CYCLE_MS = const(1000)
 _GAMES = const(10)
 _HAND = const(5)
 _BUTTONS = ("start", "deal", "hand", "unload", "clear")
@@ -59,10 +59,11 @@ def create(record, verified, calendar, new, entropy, unique):
     return Shuffler(record, verified, calendar, Generator(entropy(), unhexlify(unique)))
 
 
-class Shuffler(CardPath, base.Device):
+class Shuffler(Drawn, CardPath, base.Device):
     table = TABLE
     conditions = CONDITIONS
     capabilities = ["cards", "doors", "camera", "lcd", "access", "receipt"]
+    resting = ("idle", "ready", "spoiled")
     sensed = (("service_door", 1, "service_door"), ("shroud", 1, "shroud"))
     # What takes more than a secret of its own: operation, roles that may.
     rights = {
@@ -74,8 +75,7 @@ class Shuffler(CardPath, base.Device):
 
     def __init__(self, record, verified, calendar, generator):
         super().__init__(record, verified, calendar, ShufflerTest())
-        self.generator = generator
-        self.cycle = None
+        self.begin_drawing(generator)
         self.inspected = None  # the cards counted last: calendar, game, decks, cards, what is wrong with them
         self.opened = {}  # condition of a door: whether it is open
         self.begin_path()
@@ -220,7 +220,7 @@ class Shuffler(CardPath, base.Device):
     def draw(self):
         cards = self.cards()
         order = self.generator.permutation(bytearray(cards) if cards <= 256 else array("H", bytes(2 * cards)))
-        self.record["seed"] = hexlify(self.generator.state()).decode()
+        self.keep_state()
         return order
 
     def _complete(self, now):
@@ -300,22 +300,6 @@ class Shuffler(CardPath, base.Device):
     def _begin_post(self, why, now):
         self.retest = False
         self.post.begin(why, now)
-
-    # Seeded anew at each self-test: saved state, fresh entropy, unique id.
-    def seed(self, now):
-        try:
-            self.record["seed"] = hexlify(self.generator.restore(unhexlify(self.record["seed"]))).decode()
-            self._commit()
-        except DeadSource as e:
-            self._raise("entropy_failed", e.args[0], now)
-
-    # 13:69E-1.28G(b)4: from the step on that ends in one of these states.
-    def _cycle(self, now):
-        if self.state not in ("idle", "ready", "spoiled"):
-            self.cycle = None
-        elif self.cycle is None or now >= self.cycle:
-            self.generator.background()
-            self.cycle = now + _CYCLE_MS
 
     def _watch_time(self, now):
         if self.timer is not None and now >= self.timer:

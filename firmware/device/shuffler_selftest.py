@@ -1,21 +1,13 @@
 # What a card shuffler tests of itself.
-from device.drbg import known_answer
-from device.selftest import SelfTest
+from device.drawn import DrawnTest
 from micropython import const
 
 _EMITTERS_MS = const(200)
 _RACK_MS = const(2000)
 
 
-class ShufflerTest(SelfTest):
+class ShufflerTest(DrawnTest):
     names = "memory signature generator sensors camera rack"
-
-    # SP 800-90A 11.3: the generator's known answer, and a living source behind it.
-    def _generator(self, device, now, effects):
-        if not known_answer():
-            return (False, "known answer")
-        device.seed(now)
-        return (device.generator.entropy.healthy, device.generator.entropy.name)
 
     # Emitters off: each working light barrier must read dark.
     def _sensors(self, device, now, effects):

@@ -1,6 +1,4 @@
-# What a card shuffler says to who proves a role: the games that were, its settings; and the receipt of the last cards.
-import json
-
+# What a card shuffler says to who proves a role, the games that were; and the receipt of the last cards.
 from link.frame import Refused, page
 from link.late import load
 
@@ -9,7 +7,6 @@ from link.late import load
 class Ops(load("link.service").Proven):
     ARGS = """
 history: role=:str proof=:str|:empty
-configure: role=:str set=:dict proof=:str|:empty
 receipt: who=:str|:empty seal=:str|:empty place=:str|:empty cards=:str|:empty
 """
 
@@ -18,17 +15,6 @@ receipt: who=:str|:empty seal=:str|:empty place=:str|:empty cards=:str|:empty
         role = self._prove(request, "history")
         self.machine.step(("service", "history_read", role))
         return {"games": page(self.device.record["games"]), "fields": "number calendar game dealt end"}
-
-    # 13:69E-1.28X(d). The proof covers each value: name=JSON, in order of name.
-    def _configure(self, request):
-        settings = request["set"]
-        asked = ",".join("%s=%s" % (name, json.dumps(settings[name])) for name in sorted(settings))
-        role = self._prove(request, "configure|" + asked)
-        wrong = self.device.wrong_setting(settings) or self.device.under_way()
-        if wrong:
-            raise Refused("refused", wrong)
-        self.machine.step(("configure", settings, role))
-        return {"settings": self.device.record["settings"]}
 
     # 13:69E-1.18A(b)4 and (c)2iv: who, seal, place and make of the cards are the operator's to say.
     def _receipt(self, request):

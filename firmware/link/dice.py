@@ -1,9 +1,8 @@
-# What a dice shaker is told by people, and says of them: who filled it, who inspected it, what was found; its rounds,
-# which are for everybody, and its settings.
+# What a dice shaker is told by people, and says of them: who filled it, who inspected it, what was found.
 import json
 
 from device.dice_age import DAY_MS
-from link.frame import Refused, page
+from link.frame import Refused
 from link.late import load
 
 
@@ -11,11 +10,9 @@ from link.late import load
 class Ops(load("link.service").Proven):
     ARGS = """
 dice:
-rounds:
 fill: role=:str people=:dict proof=:str|:empty
 inspect: role=:str who=:str licence=:str found=:str|:empty proof=:str|:empty
 tamper_report: role=:str proof=:str|:empty
-configure: role=:str set=:dict proof=:str|:empty
 """
 
     # The dice that are in: who answers for them, since when, and how long they may stay.
@@ -23,10 +20,6 @@ configure: role=:str set=:dict proof=:str|:empty
         filled, age = self.device.record["filled"], self.device.age
         left = max(0, DAY_MS - age.ms(self.machine.now)) // 1000 if filled else None
         return {"filled": filled, "left": left, "inspection": self.device.record["used"]}
-
-    # 13:69E-1.28P(i): the last ten, with date, time, outcome.
-    def _rounds(self, request):
-        return {"rounds": page(self.device.record["rounds"]), "fields": "number calendar faces void end"}
 
     # 13:69E-1.16(f). The proof covers each word.
     def _fill(self, request):
@@ -60,16 +53,6 @@ configure: role=:str set=:dict proof=:str|:empty
         if report is None:
             raise Refused("refused", "no tampering was found")
         return dict(zip(("when", "table", "who", "licence", "found"), report))
-
-    # The proof covers each value: name=JSON, in order of name.
-    def _configure(self, request):
-        settings = request["set"]
-        role = self._prove(request, "configure|" + _words(settings))
-        wrong = self.device.wrong_setting(settings) or self.device.under_way()
-        if wrong:
-            raise Refused("refused", wrong)
-        self.machine.step(("configure", settings, role))
-        return {"settings": self.device.record["settings"]}
 
 
 def _words(values):

@@ -14,9 +14,9 @@ def ops(machine, own):
     return (Ops(machine), audit, service) + late(machine, own)
 
 
-# own: module and names of the operations that only this product has, or nothing.
+# own: modules and the names of the operations of each, in turn, or nothing: what not every product has.
 def late(machine, own):
-    return (Late(machine, own[0], own[1]),) if own else ()
+    return tuple(Late(machine, own[at], own[at + 1]) for at in range(0, len(own or ()), 2))
 
 
 class Ops(Operations):

@@ -44,6 +44,7 @@ LATE: Mapping[str, Op] = {
     "link/audit": ("files", {}),
     "link/service": ("challenge", {}),
     "device/access": ("challenge", {}),
+    "link/settings": ("configure", {**PROOF, "set": {}}),
     "link/args_words": ("log", {"from": -1}),
     "bench/rare": ("store", {}),
     "bench/faults": ("damage", {"copy": "a"}),

@@ -166,12 +166,14 @@ def _without(files: Files, path: str) -> dict[str, bytes]:
 
 
 def _stray(files: Files) -> Iterator[Mutation]:
+    tried = set[str]()
     for mutation in MAKERS["extra-file"](files):
         path = _first_path(mutation)
+        tried.add(path)
         yield Mutation(mutation.name, _with_stray(files, path, mutation.files[path]), path)
     for path in signed_files(files)[::4]:
         beside = f"{path.removesuffix('.mpy')}.py"
-        if path.endswith(".mpy"):
+        if path.endswith(".mpy") and beside not in tried:
             yield Mutation(f"{beside} added", _with_stray(files, beside, MARKING.encode()), beside)
 
 

@@ -5,17 +5,17 @@ Device time moves by `advance` and hardly by itself: every wait here is in devic
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from pitbench_hil.attended_bench import ROLES, SECRETS, START_MS, STEP_MS, TECHNICIAN, AttendedBench
+from pitbench_hil.attended_bench import ROLES, SECRETS, START_MS, STEP_MS, TECHNICIAN
+from pitbench_hil.declared_generator import Declared
+from pitbench_hil.drawing_bench import DRAWN_AT_ONCE, DrawingBench
 
 if TYPE_CHECKING:
     import numpy as np
 
-# Beside its own names, those of every attended device.
-__all__ = ["ROLES", "SECRETS", "START_MS", "STEP_MS", "TECHNICIAN"]
+# Beside its own names, those of every device that draws.
+__all__ = ["DRAWN_AT_ONCE", "ROLES", "SECRETS", "START_MS", "STEP_MS", "TECHNICIAN"]
 
 DECK = bytes(range(52))
 JOKER, UNREADABLE = 52, 53
@@ -24,13 +24,11 @@ FOREIGN_BACK, BOXED = 64, 128
 CARD_MS = 250
 # Cards that one line of the link can carry.
 LOADED_AT_ONCE = 90
-# Bytes of orders or words that one line can carry.
-DRAWN_AT_ONCE = 640
 # What a person gives for a receipt.
 RECEIPT = {"who": "C. Dealer", "seal": "S-1", "place": "Pit 1", "cards": "paper"}
 
 
-class ShufflerBench(AttendedBench):
+class ShufflerBench(DrawingBench):
     """Bench for one board.
 
     Args:
@@ -94,30 +92,19 @@ class ShufflerBench(AttendedBench):
         """
         import numpy as np
 
-        at_once = DRAWN_AT_ONCE // (cards if cards <= 256 else cards + (cards + 7) // 8)
-        parts = []
-        for done in range(0, count, at_once):
-            dates = {} if at is None else {"at": at + done * step, "step": step}
-            decks = min(at_once, count - done)
-            drawn = base64.b64decode(self.do("draw", decks=decks, **dates)["orders"])
-            parts.append(unpacked(np.frombuffer(drawn, np.uint8).reshape(decks, -1), cards))
-        return np.concatenate(parts)
+        size = cards if cards <= 256 else cards + (cards + 7) // 8
+        drawn = np.frombuffer(self.drawn_bytes(count, size, at, step), np.uint8)
+        return unpacked(drawn.reshape(count, size), cards)
 
-    def words(self, count: int) -> bytes:
-        """Bytes of the generator's own output."""
-        sizes = [min(DRAWN_AT_ONCE, count - at) for at in range(0, count, DRAWN_AT_ONCE)]
-        return b"".join(base64.b64decode(self.do("words", n=size)["words"]) for size in sizes)
+    def draws(self, count: int, at: int | None = None, step: int = 0) -> list[Any]:
+        """Orders of one deck; arguments as for `orders`."""
+        return list(self.orders(count, at=at, step=step).tolist())
 
-    def rescale(self, n: int, words: Iterable[int]) -> list[int | None]:
-        """The outcome, of `n`, of each word, None where it is rejected. Words are bytes, or 16 bits where n > 256."""
-        width = 1 if n <= 256 else 2
-        data = b"".join(word.to_bytes(width, "big") for word in words)
-        found: list[int | None] = []
-        for at in range(0, len(data), 90):
-            found += self.do("rescale", n=n, words=data[at : at + 90].hex())["outcomes"]
-        return found
+    def draw_of(self, declared: Declared) -> list[int]:
+        """The order of one deck, by the declared generator."""
+        return declared.order(len(DECK))
 
-    # -- with proof -----------------------------------------------------------------------------
+    # -- proof of a role -------------------------------------------------------------------------
 
     def history(self, role: str = "technician") -> list[list[Any]]:
         """The games that were: [number, calendar, game, cards dealt, end]. Raises LinkError."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 
-from pitbench_hil.shuffler_reference import Declared
+from pitbench_hil.declared_generator import Declared
 
 SLOTS = 440
 # Idle seconds between two acts, at most: of the bench's own waits.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bench.chance import fed
 from link.frame import Refused
-from pitbench_hil.shuffler_reference import Fed
+from pitbench_hil.declared_generator import Fed
 
 
 class Noise:

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from device.access import Access
-from link import service
-from link.cards import Ops
+from link import cards, service, settings
 from link.frame import Refused
 from shuffler_bench import DECK, Desk, Source
 
@@ -32,13 +31,14 @@ class Door:
             step=lambda event: self.table.step(*event),
             boot=SimpleNamespace(identity=lambda: identity),
         )
-        self.ops, self.service = Ops(machine), service.Ops(machine)
+        self.cards, self.settings, self.service = (module.Ops(machine) for module in (cards, settings, service))
 
     def ask(self, op: str, role: str, asked: str, secret: str | None = None, **request: Any) -> dict:
         nonce = self.service._challenge({})["nonce"]
         key = bytes.fromhex(secret or SECRETS[role])
         proof = hmac.new(key, f"{nonce}|{role}|{asked}".encode(), "sha256").hexdigest()
-        return getattr(self.ops, "_" + op)({"do": op, "role": role, "proof": proof, **request})
+        ops = self.settings if op == "configure" else self.cards
+        return getattr(ops, "_" + op)({"do": op, "role": role, "proof": proof, **request})
 
 
 def configure(door: Door, role: str, asked: str, **settings: Any) -> dict:
@@ -100,7 +100,7 @@ def test_settings_stay_as_they_are_while_a_game_runs():
 
 
 def receipt(door: Door, **given: str) -> dict:
-    return door.ops._receipt(
+    return door.cards._receipt(
         {"do": "receipt", "who": "D. Ealer 7", "seal": "S1", "place": "pit 3", "cards": "Bee", **given}
     )
 

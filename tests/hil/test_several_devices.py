@@ -162,7 +162,11 @@ def test_a_folder_for_several_devices_has_one_for_each(begun, tmp_path):
 
 def test_each_device_is_asked_for_the_rules_that_it_has(begun, monkeypatch, capsys):
     assert main(["verify", "--rules", "NJ-1.28(h)*,NJ-1.28X(d),NJ-1.28N(c)"]) == 0
-    assert [words(part, "--rules") for part in begun] == ["NJ-1.28(h)*,NJ-1.28N(c)", "NJ-1.28(h)*,NJ-1.28X(d)"]
+    asked = {part.device: words(part, "--rules") for part in begun}
+    assert asked == dict.fromkeys(BUILT, "NJ-1.28(h)*") | {
+        "bill-acceptor": "NJ-1.28(h)*,NJ-1.28N(c)",
+        "shuffler": "NJ-1.28(h)*,NJ-1.28X(d)",
+    }
     begun.clear()
     alone: list[list[str]] = []
     monkeypatch.setattr(verify, "run_pytest", lambda words: alone.append(words) or 0)
@@ -188,18 +192,18 @@ def test_every_device_has_its_rabbits_listed(begun, capsys):
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        (["verify", "roulette"], "There is no device 'roulette'. Choose from: bill-acceptor, shuffler."),
+        (["verify", "roulette"], f"There is no device 'roulette'. Choose from: {', '.join(BUILT)}."),
         (["verify", "--rules", "NJ-9"], "No rule is named 'NJ-9'."),
         (
             ["verify", "--image", "bench=x"],
-            "A built image is one device's. Name its device: bill-acceptor or shuffler.",
+            f"A built image is one device's. Name its device: {' or '.join(BUILT)}.",
         ),
         (
             ["verify", "bill-acceptor", "shuffler", "--target", "/dev/a,wire=/dev/b"],
             "/dev/a,wire=/dev/b is one board, and bill-acceptor and shuffler were named.",
         ),
         (["verify", "--target", "/dev/nobody,wire=/dev/none"], "There is no port /dev/nobody."),
-        (["rabbits", "nobody"], "'nobody' is a rabbit of which device? Name one of: bill-acceptor, shuffler."),
+        (["rabbits", "nobody"], f"'nobody' is a rabbit of which device? Name one of: {', '.join(BUILT)}."),
     ],
 )
 def test_what_does_not_fit_several_devices_is_one_sentence(begun, capsys, line, sentence):

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pitbench_hil.declared_generator import Declared, Drbg, Fed, cycles_before
+from pitbench_hil.inquiry import Inquiry
 from pitbench_hil.records import NEEDED
 from pitbench_hil.shuffler import unpacked
-from pitbench_hil.shuffler_random import Inquiry, dealt
-from pitbench_hil.shuffler_reference import Declared, Drbg, Fed, cycles_before
+from pitbench_hil.shuffler_random import dealt
 from pitbench_hil.statistics.budget import Family
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "hmac_drbg.json").read_text("utf-8"))["vectors"]

@@ -74,7 +74,7 @@ def test_commands_of_other_packages_are_found() -> None:
 @pytest.mark.parametrize("command", [["sim", "toaster"], ["image", "toaster"]])
 def test_an_unknown_device_gets_the_choices(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(command) == 2
-    assert "There is no device 'toaster'. Choose from: bill-acceptor, shuffler." in capsys.readouterr().err
+    assert f"There is no device 'toaster'. Choose from: {', '.join(BUILT)}." in capsys.readouterr().err
 
 
 def test_do_prints_json(board: VirtualBoard, capsys: pytest.CaptureFixture[str]) -> None:

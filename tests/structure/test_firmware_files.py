@@ -64,7 +64,7 @@ def _by_product() -> set[str]:
     for device in DEVICES:
         facts = Tree().constants(device)
         files |= {f"device/{device.replace('-', '_')}.py", f"wire/{facts['WIRE']}.py"}
-        files |= {module.replace(".", "/") + ".py" for module in facts["LATE_OPS"][:1]}
+        files |= {module.replace(".", "/") + ".py" for module in facts["LATE_OPS"][::2]}
     return files
 
 

@@ -89,7 +89,7 @@ def late(device: str, kind: str) -> set[str]:
     files = files_of(device, kind)
     paths = [path for path in sources(FIRMWARE) if path.relative_to(FIRMWARE).as_posix() in files]
     found = {name for path in paths for name in (*loads(parsed(path)), *late_operations(device, path))}
-    found |= set(Tree().constants(device).get("LATE_OPS", ())[:1])
+    found |= set(Tree().constants(device).get("LATE_OPS", ())[::2])
     # Named in main.py, for the other kind of image.
     found -= started(device, kind) | {OF_EACH_KIND["release"]}
     return {name for name in found if f"{name.replace('.', '/')}.py" in files}

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 from bench import draw, rare, rig
-from bench.plant import bill_acceptor, shuffler
-from link import audit, cards, ops, service
+from bench.plant import bill_acceptor, selector, shuffler
+from link import audit, cards, ops, rounds, service, settings
 from pitbench.cli import all_commands
 from tree import ROOT, texts
 
@@ -65,7 +65,8 @@ def test_every_command_explains_itself(command):
 
 PAGES = {
     "link.md": (ops.Ops, audit.Ops, service.Ops, rig.Rig, rare.Ops, bill_acceptor.Plant),
-    "shuffler.md": (cards.Ops, draw.Ops, shuffler.Plant),
+    "selector.md": (settings.Ops, rounds.Ops, draw.Ops, selector.Plant),
+    "shuffler.md": (settings.Ops, cards.Ops, draw.Ops, shuffler.Plant),
 }
 OPERATIONS = [
     (page, line) for page, kinds in PAGES.items() for kind in kinds for line in re.findall(r"^\w+:.*", kind.ARGS, re.M)

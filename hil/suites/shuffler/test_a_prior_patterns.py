@@ -7,9 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 from pitbench_hil.check import Check
+from pitbench_hil.inquiry import Inquiry, Sample, named
 from pitbench_hil.marks import rule
 from pitbench_hil.shuffler import DECK, ShufflerBench
-from pitbench_hil.shuffler_random import DECK_TESTS, Inquiry, Sample, named
+from pitbench_hil.shuffler_random import DECK_TESTS
 from pitbench_hil.statistics.budget import Plan
 from pitbench_hil.statistics.declared import declare
 from pitbench_hil.statistics.samples import relative

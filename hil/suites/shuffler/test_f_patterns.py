@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from pitbench_hil.check import Check
+from pitbench_hil.inquiry import Inquiry, Statistic, named
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import ShufflerBench
-from pitbench_hil.shuffler_random import DECK_TESTS, Inquiry, Statistic, named, steadily
+from pitbench_hil.shuffler_random import DECK_TESTS, decks_in_a_row
 from pitbench_hil.statistics.budget import Plan
 from pitbench_hil.statistics.declared import declare
 from pitbench_hil.statistics.pictures import p_value_plot, position_map, valley_histogram
@@ -58,7 +59,7 @@ def test_orders_drawn_in_a_row(bench: ShufflerBench, check: Check) -> None:
     declared = [*named(plans(DECKS), "", FAMILY, DECK_TESTS), *named(plans(DECKS), SERIAL, FAMILY, DECK_TESTS)]
     tests = {name: of_decks(test) for name, test in DECK_TESTS.items()}
     tests |= {SERIAL + name: of_steps(test) for name, test in DECK_TESTS.items()}
-    inquiry = Inquiry(check, declared, tests, lambda decks: steadily(bench, check, decks + 1))
+    inquiry = Inquiry(check, declared, tests, lambda size: decks_in_a_row(bench, check, size + 1))
     inquiry.run()
     for name, statistics in RULES.items():
         inquiry.decide(f"NJ-1.28X(f)/{name}", statistics)
@@ -78,7 +79,7 @@ def test_decks_of_another_size(bench: ShufflerBench, check: Check, cards: int) -
     check.stimulus("configured", cards=cards, **bench.configure(**GAMES[cards]))
     declared = named(plans(DECKS_OF_OTHERS, cards), "", FAMILY, OTHERS)
     tests = {name: DECK_TESTS[name] for name in OTHERS}
-    inquiry = Inquiry(check, declared, tests, lambda decks: steadily(bench, check, decks, cards))
+    inquiry = Inquiry(check, declared, tests, lambda size: decks_in_a_row(bench, check, size, cards))
     inquiry.run()
     inquiry.decide("NJ-1.28X(f)/other-games")
     check.measure("orders", DECKS_OF_OTHERS)

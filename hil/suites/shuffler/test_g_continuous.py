@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pitbench_hil.check import Check
+from pitbench_hil.fed import newly_fed, set_as_declared
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import DECK, ShufflerBench
 from pitbench_hil.shuffler_continuous import Act, cards_off
-from pitbench_hil.shuffler_fed import dealt_as_drawn, newly_fed, set_as_declared
+from pitbench_hil.shuffler_fed import dealt_as_drawn
 
 # Hands, each of five; behind some of them what was dealt goes back.
 HANDS = 6

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from pitbench_hil.check import Check
+from pitbench_hil.declared_generator import Declared, cycles_before, cycles_until
+from pitbench_hil.fed import newly_fed, set_as_declared
+from pitbench_hil.generator_checks import IDLE, idle_steps_differ
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import DECK, ShufflerBench
-from pitbench_hil.shuffler_fed import again, dealt_as_drawn, newly_fed, set_as_declared
-from pitbench_hil.shuffler_reference import Declared, cycles_before, cycles_until
+from pitbench_hil.shuffler_fed import dealt_as_drawn
 
-# Idle seconds before a draw, at most: of games in a row, of the bench's own waits, of a slow PC.
-IDLE = 600
 HIGH_ON_TOP = bytes(sorted(DECK, key=lambda card: -(card % 13)))
 
 
@@ -67,26 +67,10 @@ def test_no_setting_has_a_part_in_an_order(fresh: ShufflerBench, check: Check) -
 
 # -- (b)4
 
-# Seconds of idle device time, too far apart for a slow PC to make them equal.
-WAITS = range(0, 71, 10)
-
 
 @rule("NJ-1.28G(b)4/background")
 def test_only_idle_steps_differ(fresh: ShufflerBench, check: Check) -> None:
-    orders, missing = [], 0
-    unique = newly_fed(fresh, "idle").unique.hex()
-    for seconds in WAITS:
-        check.stimulus("a new start, the calendar at one second, idle", seconds=seconds)
-        again(fresh)
-        fresh.do("calendar", set=2_000_000_000)
-        fresh.advance(1000 * seconds)
-        fresh.do("calendar", set=2_000_000_000)
-        orders.append(fresh.orders(1)[0].tolist())
-        steps = cycles_before(Declared("idle", unique), orders[-1], IDLE)
-        check.note("by the reference", idle_steps=steps)
-        missing += seconds if steps is None else max(0, seconds - steps)
-    check.measure("equal_orders", len(orders) - len(set(map(tuple, orders))))
-    check.measure("steps_missing", missing)
+    idle_steps_differ(fresh, check)
 
 
 # -- (b)2, (c)1
@@ -164,7 +148,8 @@ def shoe_off(declared: Declared, cards: bytes, dealt: bytes) -> int:
         faces = dict(zip(order, cards, strict=True))
         return bytes(faces[slot] for slot in range(len(cards))) == dealt
 
-    return 0 if cycles_until(declared, len(cards), fits, IDLE) is not None else len(cards)
+    found = cycles_until(declared, lambda generator: generator.order(len(cards)), fits, IDLE)
+    return len(cards) if found is None else 0
 
 
 # -- (c)2

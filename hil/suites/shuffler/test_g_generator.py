@@ -3,44 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable
 
-import numpy as np
 import pytest
 from pitbench_hil.check import Check
+from pitbench_hil.declared_generator import cycles_before
+from pitbench_hil.fed import newly_fed, set_as_declared
+from pitbench_hil.generator_checks import (
+    NOT_PREDICTED,
+    WORD_ORDERS,
+    WORDS_PASS,
+    bits_turned,
+    million_bits,
+    unequal,
+    words_predicted,
+)
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import ShufflerBench
-from pitbench_hil.shuffler_fed import again, fed_by_itself, newly_fed, set_as_declared
-from pitbench_hil.shuffler_random import Inquiry, Sample
-from pitbench_hil.shuffler_reference import SEED, STATE, TESTED, cycles_before
-from pitbench_hil.statistics import bits
-from pitbench_hil.statistics.budget import Family
-from pitbench_hil.statistics.counts import chi_square, independence
-from pitbench_hil.statistics.power import POWER, smallest_bias, smallest_effect
-from pitbench_hil.statistics.recovery import solved_by
 
 # -- (a)
 
-# MT19937 takes 624 words; four more are to be predicted.
-WORDS = 640
-SOLVERS = {
-    "mersenne-twister": "MT19937",
-    "xorshift": "xorshift32",
-    "lcg": "linear congruential, modulo 2^32",
-    "yasmarang": "yasmarang (MicroPython's random), from its seed",
-}
 
-
-@rule(*(f"NJ-1.28G(a)/not-predicted/{name}" for name in SOLVERS))
-@pytest.mark.parametrize("order", [">u4", "<u4"], ids=["high byte first", "low byte first"])
+@rule(*NOT_PREDICTED)
+@pytest.mark.parametrize("order", WORD_ORDERS.values(), ids=WORD_ORDERS)
 def test_state_recovered_from_words(fresh: ShufflerBench, check: Check, order: str) -> None:
-    fed_by_itself(fresh)
-    check.stimulus("the first words after a start read", words=WORDS, order=order)
-    found = solved_by(np.frombuffer(fresh.words(4 * WORDS), order))
-    check.note("solved", by=found or "no predictor")
-    for name, solver in SOLVERS.items():
-        check.measure("predicted", 4 if found == solver else 0, rule=f"NJ-1.28G(a)/not-predicted/{name}")
+    words_predicted(fresh, check, order)
 
 
 # -- (b)1
@@ -80,97 +66,17 @@ def test_bits_of_every_game(fresh: ShufflerBench, check: Check) -> None:
     check.measure("bits_without_effect", without, rule="NJ-1.28G(b)1/room")
 
 
-def bits_turned(bench: ShufflerBench, check: Check) -> tuple[int, int]:
-    """Turn over a bit in each byte that a game's fresh entropy has; how many were turned, and how many did nothing."""
-    newly_fed(bench, "turned")
-    plain = bench.orders(1).tolist()
-    first = 8 * (TESTED + SEED)
-    places = [first + 8 * byte + byte % 8 for byte in range(STATE)]
-    without = 0
-    for place in places:
-        bench.board.rig.entropy_at_start("fixed", f"turned~{place}")
-        again(bench)
-        without += bench.orders(1).tolist() == plain
-    check.stimulus("bits of the fresh entropy turned over, each from a new start", bits=len(places), first=first)
-    return len(places), without
-
-
 # -- (b)3
 
-BYTES = 125_000
-# .0005 a test.
-BIT_FAMILY = Family(0.006, 12)
-BITS = 8 * BYTES
 
-
-def of_bits(test: Callable[[Sample], float]) -> Callable[[Sample], float]:
-    """A test of bits as one of bytes."""
-    return lambda sample: test(np.unpackbits(sample))
-
-
-def worse(*p_values: float) -> float:
-    """One p-value for two of one statistic."""
-    return min(1.0, len(p_values) * min(p_values))
-
-
-def neighbours(sample: Sample) -> float:
-    """The high half of each byte against that of the next."""
-    high = sample >> 4
-    return independence(np.bincount(high[:-1].astype(int) * 16 + high[1:], minlength=256).reshape(16, 16)).p
-
-
-def _finds(df: int) -> str:
-    return f"an effect of {smallest_effect(BYTES, df, BIT_FAMILY.each):.3g} a byte"
-
-
-# Part of the rule → statistic → (p-value of bytes, the smallest fault that is found, in words).
-BIT_TESTS: dict[str, dict[str, tuple[Callable[[Sample], float], str]]] = {
-    "independent": {
-        "serial, 8 bits": (of_bits(lambda row: worse(*bits.serial(row, 8))), _finds(128)),
-        "serial, 16 bits": (of_bits(lambda row: worse(*bits.serial(row, 16))), _finds(32768)),
-        "approximate entropy, 8 bits": (of_bits(lambda row: bits.approximate_entropy(row, 8)), _finds(256)),
-        "byte after byte": (neighbours, _finds(225)),
-    },
-    "chi-square": {
-        "bytes": (lambda sample: chi_square(np.bincount(sample, minlength=256)).p, _finds(255)),
-        "blocks of 128 bits": (of_bits(lambda row: bits.block_frequency(row, 128)), "a block that leans"),
-        "blocks of 8,192 bits": (of_bits(lambda row: bits.block_frequency(row, 8192)), "a stretch that leans"),
-    },
-    "mono-bit": {
-        "mono-bit": (of_bits(bits.monobit), f"a bias of {smallest_bias(BITS, BIT_FAMILY.each):.3g}"),
-        "cumulative sums": (of_bits(lambda row: worse(*bits.cumulative_sums(row))), "a stretch that leans"),
-    },
-    "runs": {
-        "runs": (of_bits(bits.runs), f"a bias of {smallest_bias(BITS, BIT_FAMILY.each):.3g} of changes"),
-        "longest run, blocks of 128": (of_bits(lambda row: bits.longest_run(row, 128)), "a shape of runs"),
-        "longest run, blocks of 10,000": (of_bits(lambda row: bits.longest_run(row, 10_000)), "a shape of runs"),
-    },
-}
-
-
-@rule(*(f"NJ-1.28G(b)3/{part}" for part in BIT_TESTS))
+@rule(*WORDS_PASS)
 def test_a_million_bits(bench: ShufflerBench, check: Check) -> None:
-    check.stimulus("generator words read", bits=BITS)
-    check.note("a generator with a fixed seed passes all of them: 1.28G(b)5 has cold starts")
-    every = {name: row for rows in BIT_TESTS.values() for name, row in rows.items()}
-    plans = [BIT_FAMILY.plan(name, BYTES, POWER, finds) for name, (_, finds) in every.items()]
-    tests = {name: test for name, (test, _) in every.items()}
-    inquiry = Inquiry(check, plans, tests, lambda size: np.frombuffer(bench.words(size), np.uint8), "bytes")
-    inquiry.run()
-    for part, rows in BIT_TESTS.items():
-        inquiry.decide(f"NJ-1.28G(b)3/{part}", rows)
-    check.measure("bits", BITS)
+    million_bits(bench, check)
 
 
 # -- (b)6
 
 EIGHT_DECKS, WIDEST = 416, 432
-
-
-def unequal(outcomes: list[int | None], n: int) -> int:
-    """Outcomes that another number of words leads to than to outcome 0, one beyond the range among them."""
-    counts = Counter(outcome for outcome in outcomes if outcome is not None)
-    return sum(counts[outcome] != counts[0] for outcome in range(n)) + sum(not 0 <= outcome < n for outcome in counts)
 
 
 @rule("NJ-1.28G(b)6/rescaled/8-bit")

@@ -1,11 +1,11 @@
-"""The generator that the shuffler's documentation declares, written from SP 800-90A and never from the firmware.
+"""The generator that the devices' documentation declares, written from SP 800-90A and never from the firmware.
 
 HMAC_DRBG with SHA-256 (10.1.2). Instantiated at each self-test with 32 bytes of entropy, 16 of nonce, and as
 personalisation the saved state (zeros on a new board) and the unique id; an output of 32 bytes is the state to be
 saved. Reseeded before each game with 32 bytes and the unique id, and again when 256 drawn bits were spent. Between
 games an output of 32 bytes is thrown away each second. Words are bytes up to 256 outcomes, else 16 bits, from blocks
 of 64 bytes; the highest ones that don't fill all outcomes alike are rejected. An order is Fisher and Yates from the
-first place on.
+first place on; a number is one more than the outcome. An output of 32 bytes after it is the state to be saved.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 STATE, NONCE, BLOCK, STRENGTH = 32, 16, 64, 256
 # Bytes that a source is tested by at a start, before anybody gets any.
@@ -21,6 +22,7 @@ TESTED = 1024
 CHALLENGE = 8
 # Bytes at the self-test.
 SEED = STATE + NONCE
+Drawn = TypeVar("Drawn")
 
 
 class Fed:
@@ -105,13 +107,23 @@ class Declared:
     def order(self, cards: int) -> list[int]:
         """The order of the next game: the slot that each card goes to."""
         order = list(range(cards))
-        self.bits = 0
-        self.fresh()
+        self._begin()
         for at in range(cards - 1):
             other = at + self.below(cards - at)
             order[at], order[other] = order[other], order[at]
         self.saved = self.drbg.generate(STATE)
         return order
+
+    def number(self, most: int) -> int:
+        """The number of the next round, from 1 through `most`."""
+        self._begin()
+        number = self.below(most) + 1
+        self.saved = self.drbg.generate(STATE)
+        return number
+
+    def _begin(self) -> None:
+        self.bits = 0
+        self.fresh()
 
     def below(self, n: int) -> int:
         """One of n outcomes."""
@@ -135,15 +147,17 @@ class Declared:
         self._size = 0
 
 
-def cycles_until(declared: Declared, cards: int, fits: Callable[[list[int]], bool], most: int) -> int | None:
-    """After how many idle steps, `most` at most, the declared generator draws an order that fits; None if after none.
+def cycles_until(
+    declared: Declared, draw: Callable[[Declared], Drawn], fits: Callable[[Drawn], bool], most: int
+) -> int | None:
+    """After how many idle steps, `most` at most, the declared generator draws what fits; None if after none.
 
-    The generator is left as it is after that order.
+    The generator is left as it is after that draw.
     """
     drbg, source = declared.drbg, declared.source
     for steps in range(most + 1):
         kept = drbg.key, drbg.v, source.given, declared.saved
-        if fits(declared.order(cards)):
+        if fits(draw(declared)):
             return steps
         drbg.key, drbg.v, source.given, declared.saved = kept
         declared.cycle()
@@ -152,4 +166,4 @@ def cycles_until(declared: Declared, cards: int, fits: Callable[[list[int]], boo
 
 def cycles_before(declared: Declared, order: list[int], most: int) -> int | None:
     """The same for one order."""
-    return cycles_until(declared, len(order), lambda drawn: drawn == order, most)
+    return cycles_until(declared, lambda generator: generator.order(len(order)), lambda drawn: drawn == order, most)
