@@ -42,6 +42,11 @@ def blank_record():
     return record
 
 
+# Written otherwise, it is still the same person.
+def alike(one, other):
+    return one.replace(" ", "").lower() == other.replace(" ", "").lower()
+
+
 # entropy, unique: for devices that draw.
 def create(record, verified, calendar, new, entropy, unique):
     if new and record is None:
@@ -144,7 +149,7 @@ class DiceShaker(Attended):
         for name in ("who", "licence", "witness", "witness_licence"):
             if not is_name(people[name]):
                 return "%s has 1 to 24 printable ASCII letters" % name
-        if people["who"] == people["witness"] or people["licence"] == people["witness_licence"]:
+        if alike(people["who"], people["witness"]) or alike(people["licence"], people["witness_licence"]):
             return "two persons fill it: somebody else is the witness"
         if self.state != "unfilled":
             return "it is %s: it is filled when it is unfilled" % self.state
@@ -157,6 +162,14 @@ class DiceShaker(Attended):
         if not self._is_secured():
             return "secure it to the table first"
         return ""
+
+    def _on_configure(self, now, settings, who):
+        self.heard_at = now  # whose patience was set has it whole
+        super()._on_configure(now, settings, who)
+
+    def _on_clear_memory(self, now, who):
+        super()._on_clear_memory(now, who)
+        self.age.kept = self.record["age"]
 
     def _on_fill(self, now, people):
         self.people = people

@@ -403,3 +403,52 @@ def test_settings_are_refused_in_words(table):
 
 def test_names_on_the_log_are_those_who_filled_it(table):
     assert table.device.record["filled"] == {**PEOPLE, "at": TODAY + 1}
+
+
+# -- dice as the plant has them
+
+
+def thrown(dice: str, count: int) -> list[tuple[int, ...]]:
+    table = Desk().filled(dice)
+    rows = []
+    for _ in range(count):
+        rows.append(tuple(int(face) for face in table.shake().split()))
+        table.press("next")
+    return rows
+
+
+def test_a_stuck_die_lies_as_it_lay_and_a_loaded_one_shows_its_six():
+    rows = thrown("sfl", 150)
+    assert {row[0] for row in rows} == {1}
+    sixes = [sum(row[die] == 6 for row in rows) for die in (1, 2)]
+    assert sixes[1] > 1.5 * sixes[0]
+
+
+def test_a_worn_die_shows_its_one_ever_oftener():
+    table = Desk().filled("wff")
+    ones = []
+    for worn in (0, 160_000):
+        table.plant.turned = worn
+        shown = []
+        for _ in range(60):
+            shown.append(table.shake()[0])
+            table.press("next")
+        ones.append(shown.count("1"))
+    assert ones[1] == 60
+    assert ones[0] < 25
+
+
+def test_an_impossible_die_stops_it_at_the_first_look():
+    table = Desk().filled("ffi")
+    assert table.shake() == ""
+    assert table.standing == ["die_impossible"]
+
+
+def test_a_hosts_patience_is_whole_when_it_is_set():
+    table = Desk()
+    table.run(60_000)
+    table.step("configure", {"host": 5}, "technician")
+    table.run(4000)
+    assert table.standing == []
+    table.run(2000)
+    assert table.standing == ["host_lost"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pitbench_hil.acts import NOON, START_AT_MS
+from pitbench_hil.attended_bench import TECHNICIAN
 from pitbench_hil.check import Check
 from pitbench_hil.dice_shaker import DAY_MS, DiceBench
 from pitbench_hil.marks import rule
@@ -95,6 +96,23 @@ def test_restarts(still: DiceBench, check: Check) -> None:
         played += not expired(still)
     check.stimulus("24 starts, an hour apart")
     check.expect("starts at which it played", played, 23)
+    off_until(still, NOON + DAY_S + SLACK_S)
+    late(check, 0 if expired(still) else DAY_MS)
+    locked_out(still, check)
+
+
+@rule(f"{DAY}/restarts")
+def test_restarts_after_a_memory_clear(still: DiceBench, check: Check) -> None:
+    still.start()
+    still.staffed()
+    still.do("meters")
+    still.prove("clear_memory", TECHNICIAN, "clear_memory")
+    still.place("fff")
+    still.fill()
+    check.stimulus("memory cleared, filled, an hour with power, an hour without")
+    still.advance(HOUR_S * 1000)
+    off_until(still, NOON + 2 * HOUR_S)
+    check.expect("age", 2 * HOUR_S - SLACK_S <= age_s(still) <= 2 * HOUR_S + SLACK_S, True)
     off_until(still, NOON + DAY_S + SLACK_S)
     late(check, 0 if expired(still) else DAY_MS)
     locked_out(still, check)

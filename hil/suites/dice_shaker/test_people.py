@@ -16,6 +16,8 @@ ALONE: dict[str, dict[str, str]] = {
     "one person twice": {"witness": PEOPLE["who"], "witness_licence": PEOPLE["licence"]},
     "one name twice": {"witness": PEOPLE["who"]},
     "one licence twice": {"witness_licence": PEOPLE["licence"]},
+    "one person, written otherwise": {"witness": PEOPLE["who"].upper() + " "},
+    "one licence, written otherwise": {"witness_licence": PEOPLE["licence"].lower()},
     **{f"no {word}": {word: ""} for word in ("who", "licence", "witness", "witness_licence")},
 }
 
