@@ -15,7 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import crcmod.predefined  # type: ignore[import-untyped]
+import measure_dice_shaker
 import measure_emulated
+import measure_selector
 import measure_shuffler
 import measure_statistics
 from pitbench import items
@@ -66,6 +68,8 @@ def main() -> int:
         on_one_board()
         measure_emulated.measure(row)
     measure_shuffler.measure(row)
+    measure_selector.measure(row)
+    measure_dice_shaker.measure(row)
     measure_statistics.measure(row)
     if not quick:
         for device, suite, rabbits in ((DEVICE, 20, 120), (measure_shuffler.DEVICE, 60, 300)):
