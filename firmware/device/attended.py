@@ -9,13 +9,20 @@ def is_name(text, longest=24):
 
 
 # A device has `unseen`: conditions whose end no sensor sees, it is the key's holder who says so and the self-test looks
-# again; `buttons`; `defaults` of its settings and their `ranges`.
+# again; `buttons`; `defaults` of its settings and their `ranges`; `calm`, the states in which its light is green.
 class Attended(base.Device):
     def begin(self):
         self.opened = {}  # condition of a door: whether it is open
 
     def shown(self):
         return self.state, 0
+
+    # Red for what stops it, green at rest, amber at work and for a battery that is low.
+    def light(self):
+        if self.standing.top() or not self.memory_ok:
+            return "red"
+        good = self.state in self.calm and self.levels.get("battery", 1)
+        return "green" if good else "amber"
 
     def _progress(self, now):
         self._run_post(now)

@@ -53,6 +53,7 @@ class DiceShaker(Attended):
     table = TABLE
     conditions = CONDITIONS
     capabilities = ["dice", "doors", "lcd", "access"]
+    calm = ("unfilled", "idle", "shown")
     unseen = ("software_error", "shaker_stalled", "reader_failed", "no_result", "post_failed")
     buttons = ("shake", "next", "recall", "clear")
     defaults = {"game": "sic bo", "tries": 3, "table": "-", "host": 0}
@@ -100,12 +101,6 @@ class DiceShaker(Attended):
     def _recalled(self):
         number, when, faces, _, end = self.record["rounds"][-self.recalled]
         return "Round %d, %s: %s" % (number, written(when), faces or end)
-
-    def light(self):
-        if self.standing.top() or not self.memory_ok:
-            return "red"
-        good = self.state in ("unfilled", "idle", "shown") and self.levels.get("battery", 1)
-        return "green" if good else "amber"
 
     # No face before it is the result.
     def status(self):

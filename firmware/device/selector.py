@@ -47,6 +47,7 @@ class Selector(Drawn, Attended):
     conditions = CONDITIONS
     capabilities = ["selector", "doors", "lcd", "access"]
     sensed = (("service_door", 1, "service_door"), ("housing", 1, "housing"))
+    calm = ("idle", "shown")
     unseen = ("software_error", "entropy_failed", "display_failed")
     buttons = ("select", "done", "recall", "clear")
     resting = ("idle", "shown", "locked")
@@ -94,12 +95,6 @@ class Selector(Drawn, Attended):
     def _recalled(self):
         number, when, game, outcome = self.rounds()[-self.recalled]
         return "Round %d, %s, %s: %d" % (number, written(when), game, outcome)
-
-    def light(self):
-        if self.standing.top() or not self.memory_ok:
-            return "red"
-        good = self.state in ("idle", "shown") and self.levels.get("battery", 1)
-        return "green" if good else "amber"
 
     # No number before it is shown.
     def status(self):

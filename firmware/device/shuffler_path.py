@@ -36,7 +36,7 @@ class CardPath:
             self._motor(name, 0)
 
     # What a sensor says ends the step that waits for it.
-    def follow(self, now, reading):
+    def follow(self, now, levels, reading, before):
         if self.step_name:
             getattr(self, "_at_" + self.step_name)(now, reading)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from pitbench_hil.dice_shaker import DiceBench
+from pitbench_hil.dice_shaker import REST_MS, ROUND_MS, DiceBench
 
 LOOK_MS = 20
 # Moments of a round, by the state that the device is in.
@@ -25,13 +26,12 @@ UNREAD: dict[str, dict[str, Any]] = {
 RESULT = (3, 5, 4)
 
 
-def to_moment(bench: DiceBench, moment: str, within: int = 4000) -> None:
-    """From idle into that moment of a round whose dice will lie as RESULT does. Raises Unreached."""
-    if moment == "idle":
-        return
-    bench.lie(RESULT)
-    bench.do("press", button="shake")
-    bench.until(moment, within=within, step=LOOK_MS)
+def to_moment(bench: DiceBench, moment: str, faces: Sequence[int] = RESULT) -> None:
+    """From idle into that moment of a round whose dice will lie so. Raises Unreached."""
+    if moment != "idle":
+        bench.lie(faces)
+        bench.do("press", button="shake")
+        bench.until(moment, within=ROUND_MS + REST_MS, step=LOOK_MS)
 
 
 def opened(bench: DiceBench, what: str) -> int:

@@ -246,6 +246,6 @@ DEVICE = Device[DiceBench](
     critical=("device/dice", "device/dice_shaker", "device/dice_shaker_table"),
     proven=(INSPECT, FILL, REPORT),
     reads=READS,
-    late={"link/dice": ("dice", {}), "link/rounds": ("rounds", {})},
+    late={"hal/entropy": ("challenge", {}), "link/dice": ("dice", {}), "link/rounds": ("rounds", {})},
     trials={"dice": _dice_work, "plant": _dice_work, "store_fault": _store_fault_works},
 )

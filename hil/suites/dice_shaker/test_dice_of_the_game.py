@@ -43,13 +43,11 @@ def filled_with(bench: DiceBench, count: int) -> dict[str, Any]:
 def test_any_other_number_is_locked_out(still: DiceBench, check: Check, game: str) -> None:
     still.start()
     still.staffed(game=game)
-    not_locked_out = counts = 0
+    not_locked_out = 0
     for count in (number for number in range(MOST + 1) if number != GAMES[game]):
         check.stimulus("filled", game=game, dice=count)
         not_locked_out += not locked_out(still, filled_with(still, count))
-        counts += 1
     check.measure("not_locked_out", not_locked_out)
-    check.measure("counts", counts)
     check.stimulus("filled", game=game, dice=GAMES[game])
     check.expect("with the game's dice", filled_with(still, GAMES[game])["state"], "idle")
     check.expect("faces of a result", len(still.shake()["faces"] or ()), GAMES[game])
@@ -63,4 +61,3 @@ def test_a_die_gone_or_one_more_in_a_round(still: DiceBench, check: Check, game:
     check.stimulus("a round whose readers see another number", game=game, dice=count)
     status = still.shake("6" * count)
     check.measure("not_locked_out", int(not locked_out(still, status)))
-    check.measure("counts", MOST)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from pitbench_hil.check import Check
-from pitbench_hil.dice_moves import MOMENTS, OPENINGS, closed, opened, to_moment
+from pitbench_hil.dice_moves import MOMENTS, OPENINGS, RESULT, closed, opened, to_moment
 from pitbench_hil.dice_shaker import DiceBench
 from pitbench_hil.marks import rule
 
@@ -31,9 +32,9 @@ def unalarmed(bench: DiceBench, what: str) -> int:
     return 0 if shown and name in bench.logged() else 1
 
 
-def results_of(bench: DiceBench, check: Check, what: str, moment: str) -> int:
+def results_of(bench: DiceBench, check: Check, what: str, moment: str, faces: Sequence[int] = RESULT) -> int:
     """Open it at that moment, wait, press shake; how many results came after the opening."""
-    to_moment(bench, moment)
+    to_moment(bench, moment, faces)
     before = len(bench.results())
     check.stimulus("opened", what=what, moment=moment)
     check.measure("detected_after", opened(bench, what), unit="ms", uncertainty=0.0)
@@ -67,18 +68,7 @@ def test_lid_of_sic_bo(bench: DiceBench, check: Check, moment: str) -> None:
 @pytest.mark.parametrize("moment", each(MINI_DICE))
 def test_lid_of_mini_dice(still: DiceBench, check: Check, moment: str) -> None:
     still.ready(game="mini-dice")
-    # Two dice lie as the two readers' first two see them.
-    still.lie("35")
-    if moment != "idle":
-        still.do("press", button="shake")
-        still.until(moment, within=4000, step=20)
-    before = len(still.results())
-    check.stimulus("opened", what="lid", moment=moment)
-    check.measure("detected_after", opened(still, "lid"), unit="ms", uncertainty=0.0)
-    still.advance(WAIT_MS)
-    check.measure("unlogged", unalarmed(still, "lid"))
-    closed(still, "lid")
-    check.measure("results", len(still.results()) - before)
+    check.measure("results", results_of(still, check, "lid", moment, RESULT[:2]))
     check.measure("played_on", played_on(still))
 
 

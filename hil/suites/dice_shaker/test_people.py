@@ -61,7 +61,7 @@ def test_both_are_on_the_log(empty: DiceBench, check: Check) -> None:
     check.expect("on the log", lines, ["A. Floor L-4711, B. Dealer L-815"])
     record = empty.do("dice")["filled"]
     check.expect("who answers for them", {name: record[name] for name in PEOPLE}, PEOPLE)
-    check.measure("filled", 0)
+    check.measure("filled", sum(line.count(", ") != 1 for line in lines))
 
 
 @rule("HOUSE-inspection")
@@ -131,7 +131,7 @@ def alike(found: Any, right: Any) -> bool:
     return 0 <= found - right <= 2 if isinstance(right, int) and isinstance(found, int) else found == right
 
 
-@rule("HOUSE-tamper-report")
+@rule("HOUSE-tamper-report-protected")
 def test_nobody_reads_it_without_proof(empty: DiceBench, check: Check) -> None:
     empty.let_in("clerk")
     empty.inspect("shaved corner")
@@ -143,6 +143,4 @@ def test_nobody_reads_it_without_proof(empty: DiceBench, check: Check) -> None:
         ),
     }
     check.expect("refused", codes, {"without a proof": "auth", "by a role without the right": "right"})
-    check.measure("results", 0)
-    check.measure("missing_fields", 0)
-    check.measure("wrong_fields", 0)
+    check.measure("read", list(codes.values()).count(""))
