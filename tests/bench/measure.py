@@ -15,7 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import crcmod.predefined  # type: ignore[import-untyped]
+import measure_dice_shaker
 import measure_emulated
+import measure_selector
 import measure_shuffler
 import measure_statistics
 from pitbench import items
@@ -66,6 +68,8 @@ def main() -> int:
         on_one_board()
         measure_emulated.measure(row)
     measure_shuffler.measure(row)
+    measure_selector.measure(row)
+    measure_dice_shaker.measure(row)
     measure_statistics.measure(row)
     if not quick:
         for device, suite, rabbits in ((DEVICE, 20, 120), (measure_shuffler.DEVICE, 60, 300)):
@@ -75,8 +79,9 @@ def main() -> int:
 
 
 def row(*cells: str) -> None:
-    """One line of the table."""
-    print(f"{cells[0]:34} {cells[1]:>18} {cells[2]:>34} {cells[3]:>16}", flush=True)
+    """One line of the table: a figure, and what stands beside it, perhaps its aim."""
+    figure, ours, beside, aim = (*cells, "", "")[:4]
+    print(f"{figure:34} {ours:>18} {beside:>34} {aim:>16}", flush=True)
 
 
 def median_ms(work: Callable[[], object], rounds: int) -> float:

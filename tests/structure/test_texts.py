@@ -8,8 +8,8 @@ import sys
 
 import pytest
 from bench import draw, rare, rig
-from bench.plant import bill_acceptor, selector, shuffler
-from link import audit, cards, ops, rounds, service, settings
+from bench.plant import bill_acceptor, dice_shaker, selector, shuffler
+from link import audit, cards, dice, ops, rounds, service, settings
 from pitbench.cli import all_commands
 from tree import ROOT, texts
 
@@ -64,6 +64,7 @@ def test_every_command_explains_itself(command):
 
 
 PAGES = {
+    "dice-shaker.md": (settings.Ops, rounds.Ops, dice.Ops, dice_shaker.Plant),
     "link.md": (ops.Ops, audit.Ops, service.Ops, rig.Rig, rare.Ops, bill_acceptor.Plant),
     "selector.md": (settings.Ops, rounds.Ops, draw.Ops, selector.Plant),
     "shuffler.md": (settings.Ops, cards.Ops, draw.Ops, shuffler.Plant),
