@@ -17,13 +17,16 @@ _REST_MS = const(4000)
 _STILL_MS = const(200)
 _LOOK_MS = const(500)
 _ROUNDS = const(10)  # 13:69E-1.28P(i)
+# Of who fills it, with their longest: all of it, and a proof, stand in one line of the link.
+_PEOPLE = (("who", 20), ("licence", 12), ("witness", 20), ("witness_licence", 12))
+_SEAL = const(12)
 # Pulled up: a part that isn't there doesn't stop the others.
 PULLED_UP = ("reader_above", "reader_below", "drive", "still", "battery")
 # A look of which the readers said nothing.
 UNMEASURED = {"above": [], "below": [], "sure": []}
-# What is about the dice that are in.
 # Where an open lid is no fault as long as nobody filled it.
 _EMPTY = ("power_up", "initialize", "unfilled")
+# What is about the dice that are in.
 _OF_DICE = ("dice_wrong", "die_impossible", "dice_expired", "tampered")
 
 
@@ -59,7 +62,7 @@ class DiceShaker(Attended):
     conditions = CONDITIONS
     capabilities = ["dice", "doors", "lcd", "access"]
     calm = ("unfilled", "idle", "shown")
-    unseen = ("software_error", "shaker_stalled", "reader_failed", "no_result", "post_failed")
+    unseen = ("software_error", "shaker_stalled", "rest_unseen", "reader_failed", "no_result", "post_failed")
     buttons = ("shake", "next", "recall", "clear")
     defaults = {"game": "sic bo", "tries": 3, "table": "-", "host": 0}
     ranges = {"tries": (1, 5), "host": (0, 60)}
@@ -81,6 +84,7 @@ class DiceShaker(Attended):
         self.people = None  # who fills, while it is looked at what they put in
         self.leg = 0
         self.tumbles = 0
+        self.moved = False  # the sensor of rest saw that they don't lie
         self.resting = False
         self.until = 0  # when they have to lie still
         self.faces = None
@@ -99,7 +103,7 @@ class DiceShaker(Attended):
             return self._recalled()
         if self.state == "shown":
             return "Result " + self.record["shown"]
-        if self.state == "unfilled":
+        if self.state == "unfilled" and self.levels.get("battery", 1):
             return "No dice: fill"
         return super().message()
 
@@ -146,18 +150,22 @@ class DiceShaker(Attended):
 
     # Why these persons can't fill it now, in words; "" where they can. 1.16(f): two of them, each licensed.
     def wrong_fill(self, people):
-        for name in ("who", "licence", "witness", "witness_licence"):
-            if not is_name(people[name]):
-                return "%s has 1 to 24 printable ASCII letters" % name
+        for name, longest in _PEOPLE:
+            if not is_name(people[name], longest) or "|" in people[name]:
+                return "%s has 1 to %d printable ASCII letters, and no |" % (name, longest)
+        if people["seal"] and not is_name(people["seal"], _SEAL):
+            return "seal has up to %d printable ASCII letters" % _SEAL
         if alike(people["who"], people["witness"]) or alike(people["licence"], people["witness_licence"]):
             return "two persons fill it: somebody else is the witness"
+        if self.record["filled"]:
+            return "dice are in already: take them out first"
         if self.state != "unfilled":
-            return "it is %s: it is filled when it is unfilled" % self.state
+            return "it isn't ready to be filled: look at its display"
         if self.record["used"]:
             return "inspect it first: dice were in since the last inspection"
         if self.levels.get("lid"):
             return "the lid is open: close it first"
-        if not self.levels.get("locked") and not is_name(people["seal"]):
+        if not self.levels.get("locked") and not people["seal"]:
             return "lock it, or give the number of its seal"
         if not self._is_secured():
             return "secure it to the table first"
@@ -176,17 +184,17 @@ class DiceShaker(Attended):
         self._fire("fill", now)
 
     def wrong_inspection(self, who, licence, found):
-        if not (is_name(who) and is_name(licence)):
-            return "who and licence have 1 to 24 printable ASCII letters"
-        return "" if found == "" or is_name(found, 48) else "found has at most 48 printable ASCII letters"
+        if not (is_name(who, 20) and is_name(licence, 12)):
+            return "who has 1 to 20 printable ASCII letters, licence 1 to 12"
+        return "" if found == "" or is_name(found, 40) else "found has at most 40 printable ASCII letters"
 
     # 13:69E-1.16A(b): the report of a tampering has when, where, who.
     def _on_inspect(self, now, who, licence, found):
-        self.record["used"] = self.filled()
+        self.record["used"] = self.filled() or bool(found)
         if found:
             table = self.record["settings"]["table"]
             self.record["tamper"] = [self.calendar(), table, who, licence, found]
-        self._note("tampered" if found else "inspected", who + " " + licence, now)
+        self._note("inspected", who + " " + licence, now)
         if found:
             self._raise("tampered", found, now)
 
@@ -199,6 +207,7 @@ class DiceShaker(Attended):
     def follow(self, now, levels, reading, before):
         if self.state == "shaking":
             self.tumbles += levels.get("tumble") != before.get("tumble")
+            self.moved |= not levels.get("still")
         elif self.state == "resting":
             self._follow_rest(now, levels)
         elif self.state == "reading" and not levels.get("still"):
@@ -254,6 +263,7 @@ class DiceShaker(Attended):
         self.record["shown"] = ""
         self.age.begin(now)
         people = "%(who)s %(licence)s, %(witness)s %(witness_licence)s" % self.people
+        people += ", seal " + self.people["seal"] if self.people["seal"] else ""
         self.people = None
         self._note("filled", people, now)
 
@@ -271,6 +281,7 @@ class DiceShaker(Attended):
         self._commit()
         self.leg = -1
         self.tumbles = 0
+        self.moved = False
         self._next_leg(now)
 
     def _next_leg(self, now):
@@ -283,6 +294,8 @@ class DiceShaker(Attended):
         self._motor("shaker", 0)
         if self.tumbles < _TUMBLES:
             self._raise("shaker_stalled", "%d tumbles" % self.tumbles, now)
+        elif not self.moved:
+            self._raise("rest_unseen", self.state, now)
         else:
             self._fire("shaken", now)
 
@@ -342,6 +355,7 @@ class DiceShaker(Attended):
 
     # Whatever the dice do now is no result.
     def _abort(self, now):
+        self.recalled = 0
         self._halt()
         if self.record["flight"]:
             self._count_void("fault", now)
@@ -387,9 +401,11 @@ class DiceShaker(Attended):
         self._read_door("unsecured", bool(filled) and not self._is_secured(), now)
         if filled and lid:
             self._empty(now)
-        elif not filled:
+        if not self.record["filled"]:
             for name in _OF_DICE:
-                self.standing.sense(name, False)
+                # What was found in it stands until somebody could take it out.
+                if lid or name != "tampered":
+                    self.standing.sense(name, False)
         self._battery(now)
 
     # Whoever opens the lid may have changed the dice: nobody answers for them any more.

@@ -1,16 +1,16 @@
 # What a dice shaker is told by people, and says of them: who filled it, who inspected it, what was found.
-import json
-
 from device.dice_age import DAY_MS
 from link.frame import Refused
 from link.late import load
+
+_PEOPLE = ("who", "licence", "witness", "witness_licence", "seal")
 
 
 # Not by an import, which would load it unvouched where nobody asked for a proof yet.
 class Ops(load("link.service").Proven):
     ARGS = """
 dice:
-fill: role=:str people=:dict proof=:str|:empty
+fill: role=:str people=:list proof=:str|:empty
 inspect: role=:str who=:str licence=:str found=:str|:empty proof=:str|:empty
 tamper_report: role=:str proof=:str|:empty
 """
@@ -24,13 +24,10 @@ tamper_report: role=:str proof=:str|:empty
     # 13:69E-1.16(f). The proof covers each word.
     def _fill(self, request):
         people = request["people"]
-        for name in ("who", "licence", "witness", "witness_licence", "seal"):
-            if type(people.get(name, "")) is not str:
-                raise Refused("bad_args", "people: %s is text" % name)
-            people.setdefault(name, "")
-        if len(people) != 5:
-            raise Refused("bad_args", "people are who, licence, witness, witness_licence, seal")
-        self._prove(request, "fill|" + _words(people))
+        if len(people) != len(_PEOPLE) or any(type(word) is not str for word in people):
+            raise Refused("bad_args", "people are five texts: " + ", ".join(_PEOPLE))
+        self._prove(request, "fill|" + "|".join(people))
+        people = dict(zip(_PEOPLE, people))
         wrong = self.device.wrong_fill(people)
         if wrong:
             raise Refused("refused", wrong)
@@ -53,7 +50,3 @@ tamper_report: role=:str proof=:str|:empty
         if report is None:
             raise Refused("refused", "no tampering was found")
         return dict(zip(("when", "table", "who", "licence", "found"), report))
-
-
-def _words(values):
-    return ",".join("%s=%s" % (name, json.dumps(values[name])) for name in sorted(values))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from pitbench_hil.statistics import dice as tests
@@ -66,28 +67,32 @@ def judge(count: int, samples: Iterator[tuple[str, Throws]], throws: int = THROW
 
     Args:
         count: dice of a throw.
-        samples: a name and `throws` throws, shape (throws, count), for each; taken as far as a trial needs them.
-
-    Raises StopIteration when the samples run out.
+        samples: a name and `throws` throws, shape (throws, count), for each; taken as far as a trial needs them. Where
+            they run out, a trial stands as far as it came, and its verdict says so.
     """
     trials = [Trial(plan) for plan in declare(count, throws, alpha)]
     every = statistics_of(count)
-    while any(trial.wants for trial in trials):
-        wanted = max(trial.wants for trial in trials)
-        name, rows = next(samples)
-        while len(rows) < wanted:
-            rows = _joined(rows, next(samples)[1])
+    while wanted := max(trial.wants for trial in trials):
+        name, rows = _taken(samples, wanted)
+        if len(rows) < wanted:
+            break
         trials = [_stepped(trial, every, rows, name) for trial in trials]
     return trials
+
+
+def _taken(samples: Iterator[tuple[str, Throws]], wanted: int) -> tuple[str, Throws]:
+    """A sample of so many throws, of as many pieces as that takes; fewer where they run out."""
+    names, pieces, taken = [], [], 0
+    for name, rows in samples:
+        names.append(name)
+        pieces.append(rows)
+        taken += len(rows)
+        if taken >= wanted:
+            break
+    return ", ".join(names), np.concatenate(pieces) if pieces else np.empty((0, 0), int)
 
 
 def _stepped(trial: Trial, every: dict[str, Callable[[Throws], Result]], rows: Throws, name: str) -> Trial:
     if not trial.wants:
         return trial
     return trial.step(every[trial.plan.statistic](rows[: trial.wants]).p, name, trial.wants)
-
-
-def _joined(rows: Throws, more: Throws) -> Throws:
-    import numpy as np
-
-    return np.concatenate((rows, more))

@@ -34,6 +34,11 @@ BOSS = {"who": "P. Boss", "licence": "L-99"}
 SURE = 99
 
 
+def words_of(people: dict[str, str]) -> list[str]:
+    """The five words of a filling, in the order in which they are asked."""
+    return [people[name] for name in PEOPLE]
+
+
 class DiceBench(AttendedBench):
     """Bench for one board.
 
@@ -70,7 +75,7 @@ class DiceBench(AttendedBench):
 
     def fill(self, role: str = ATTENDANT, **people: str) -> dict[str, Any]:
         """Two persons answer for what is in; the status once it was looked at. Raises LinkError, Unreached."""
-        given = {"people": {**PEOPLE, **people}}
+        given = {"people": words_of({**PEOPLE, **people})}
         self.prove("fill", role, asked("fill", given), **given)
         return self.until("idle", "error", "unfilled", within=2000, step=100)
 

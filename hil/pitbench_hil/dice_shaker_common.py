@@ -12,7 +12,7 @@ from pitbench_hil.acts import Act, afresh, ask, in_turn, restart
 from pitbench_hil.attended_bench import TECHNICIAN
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.common_device import Device, Game, Settings
-from pitbench_hil.dice_shaker import ATTENDANT, BOSS, PEOPLE, DiceBench
+from pitbench_hil.dice_shaker import ATTENDANT, BOSS, PEOPLE, DiceBench, words_of
 from pitbench_hil.errors_raised import Error, Fault
 
 # Void, void, and then a result: as long as a round can be.
@@ -156,6 +156,7 @@ FAULTS = (
     Fault("unlocked", LOCK.ways["idle"], LOCK.end),
     Fault("unsecured", LATCH.ways["idle"], LATCH.end),
     Fault("shaker_stalled", _round(ask("break", part="shaker")), ask("mend", part="shaker")),
+    Fault("rest_unseen", _round(ask("break", part="still")), ask("mend", part="still")),
     Fault("reader_failed", _round(ask("break", part="look")), ask("mend", part="look")),
     Fault("die_impossible", _round(_lie(above="354", below="424")), DiceBench.take),
     Fault("dice_wrong", _round(_lie(above="35")), DiceBench.take),
@@ -221,7 +222,8 @@ CONFIGURE = Request(
 INSPECTION = {**BOSS, "found": ""}
 # Of people who fill and inspect it there are rules of its own.
 INSPECT = Request("inspect", "inspect", "dice", asked("inspect", INSPECTION), ROLES, INSPECTION)
-FILL = Request("fill", "fill", "dice", asked("fill", {"people": PEOPLE}), ROLES, {"people": PEOPLE})
+FILLING = {"people": words_of(PEOPLE)}
+FILL = Request("fill", "fill", "dice", asked("fill", FILLING), ROLES, FILLING)
 REPORT = Request("tamper_report", "tamper_report", "dice", "tamper_report", (ATTENDANT, "regulator"))
 READS: dict[str, dict[str, Any]] = {"dice": {}, "rounds": {}}
 

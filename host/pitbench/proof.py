@@ -26,7 +26,8 @@ def asked(op: str, args: Mapping[str, Any]) -> str:
     if op == "commission":
         return f"commission|{args.get('role')}|{args.get('secret')}"
     if op == "fill":
-        return "fill|" + _words(args.get("people"))
+        people = args.get("people")
+        return "|".join(["fill", *map(str, people if isinstance(people, (list, tuple)) else [])])
     if op == "inspect":
         return f"inspect|{args.get('who')}|{args.get('licence')}|{args.get('found')}"
     return op

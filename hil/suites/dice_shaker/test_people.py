@@ -9,7 +9,7 @@ from pitbench.proof import asked
 from pitbench_hil.acts import NOON
 from pitbench_hil.authority import refusal
 from pitbench_hil.check import Check
-from pitbench_hil.dice_shaker import ATTENDANT, BOSS, PEOPLE, DiceBench
+from pitbench_hil.dice_shaker import ATTENDANT, BOSS, PEOPLE, DiceBench, words_of
 from pitbench_hil.marks import rule
 
 ALONE: dict[str, dict[str, str]] = {
@@ -41,13 +41,13 @@ def test_nobody_fills_it_alone(empty: DiceBench, check: Check, how: str) -> None
 
 @rule("HOUSE-fill-by-two")
 def test_nobody_fills_it_without_proof(empty: DiceBench, check: Check) -> None:
-    given: dict[str, Any] = {"people": PEOPLE}
+    given: dict[str, Any] = {"people": words_of(PEOPLE)}
     words = asked("fill", given)
     tries = {
         "no proof": "",
         "another secret": empty.proof(ATTENDANT, words, "99" * 32),
         "of another request": empty.proof(ATTENDANT, "fill"),
-        "of other persons": empty.proof(ATTENDANT, asked("fill", {"people": {**PEOPLE, "who": "C. Other"}})),
+        "of other persons": empty.proof(ATTENDANT, asked("fill", {"people": words_of({**PEOPLE, "who": "C. Other"})})),
     }
     for how, proof in tries.items():
         check.stimulus("asked to fill it", proof=how)
@@ -131,6 +131,20 @@ def expect_report(bench: DiceBench, check: Check, right: dict[str, Any]) -> None
 def alike(found: Any, right: Any) -> bool:
     """Times to the second or two that a request takes."""
     return 0 <= found - right <= 2 if isinstance(right, int) and isinstance(found, int) else found == right
+
+
+@rule("HOUSE-tamper-report")
+def test_what_was_found_in_an_empty_shaker_stands_too(empty: DiceBench, check: Check) -> None:
+    check.stimulus("something found before it is filled, cleared with the key, filled")
+    empty.inspect("shaved corner")
+    expect_report(empty, check, {"table": "SB-7", **BOSS, "found": "shaved corner"})
+    empty.clear()
+    check.expect("cleared with the dice in", empty.status()["standing"], ["tampered"])
+    empty.take()
+    empty.clear()
+    empty.place("fff")
+    check.expect("filled without another inspection", empty.refused_fill(), "refused")
+    check.measure("results", len(empty.results()))
 
 
 @rule("HOUSE-tamper-report-protected")

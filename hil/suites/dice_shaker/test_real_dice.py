@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
+from pitbench.deadline import Deadline
 from pitbench_hil.check import Check
 from pitbench_hil.dice_random import THROWS, Throws, declare, judge
 from pitbench_hil.dice_shaker import GAMES, DiceBench
@@ -13,21 +15,28 @@ from pitbench_hil.marks import rule
 from pitbench_hil.statistics.pictures import face_histogram, sum_histogram
 from pitbench_hil.verdict import Verdict
 
+SILENCE_S, LOOK_S = 600, 1.0
 FAILED = {Verdict.PASS: 0, Verdict.INCONCLUSIVE: 1, Verdict.FAIL: 2}
 
 
-def thrown(bench: DiceBench, count: int) -> Throws:
-    """So many rounds with a result."""
-    rows = []
+def thrown(bench: DiceBench, check: Check, count: int) -> Throws:
+    """So many results, as they are played: whoever shakes, the rounds are read as they come."""
+    rows: list[list[int]] = []
+    last = max((row[0] for row in bench.rounds()), default=0)
+    deadline = Deadline(SILENCE_S)
     while len(rows) < count:
-        if faces := bench.shake()["faces"]:
-            rows.append(faces)
-        bench.next()
-    return np.array(rows)
+        new = [row for row in bench.rounds() if row[0] > last]
+        check.expect("rounds missed", [row[0] for row in new], list(range(last + 1, last + 1 + len(new))))
+        rows += [[int(face) for face in row[2].split()] for row in new if row[2]]
+        last, deadline = (new[-1][0], Deadline(SILENCE_S)) if new else (last, deadline)
+        if deadline.passed:
+            check.fail("throws", f"nobody threw for {SILENCE_S} s, after {len(rows)} of {count}")
+        time.sleep(LOOK_S)
+    return np.array(rows[:count])
 
 
 @rule("NJ-1.28G(a)/real-dice")
-def test_real_dice(bench: DiceBench, check: Check) -> None:
+def test_real_dice(fresh: DiceBench, check: Check) -> None:
     dice = GAMES["sic bo"]
     for plan in declare(dice):
         check.note("declared", plan=str(plan))
@@ -36,7 +45,7 @@ def test_real_dice(bench: DiceBench, check: Check) -> None:
     def samples() -> Iterator[tuple[str, Throws]]:
         while True:
             check.stimulus("throws", sample=len(taken) + 1, throws=THROWS)
-            taken.append(thrown(bench, THROWS))
+            taken.append(thrown(fresh, check, THROWS))
             yield f"sample {len(taken)}", taken[-1]
 
     trials = judge(dice, samples())

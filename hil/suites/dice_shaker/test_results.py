@@ -153,6 +153,16 @@ def test_never_at_rest(bench: DiceBench, check: Check) -> None:
     check.expect("attendant called", bench.status()["standing"], ["no_result"])
 
 
+@rule(f"{GUESS}/restless")
+def test_sensor_of_rest_that_sticks(bench: DiceBench, check: Check) -> None:
+    bench.do("break", part="still")
+    check.stimulus("the sensor of rest says always that they lie")
+    bench.press("shake")
+    bench.advance(WAIT_MS // 4)
+    check.measure("results", len(bench.results()))
+    check.expect("stopped", bench.status()["standing"], ["rest_unseen"])
+
+
 @pytest.mark.parametrize("part", ["look", "reader_above", "reader_below"])
 @rule(f"{GUESS}/blind")
 def test_readers_that_see_nothing(bench: DiceBench, check: Check, part: str) -> None:
