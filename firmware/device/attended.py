@@ -8,9 +8,12 @@ def is_name(text, longest=24):
     return 0 < len(text) <= longest and all(" " <= letter <= "~" for letter in text)
 
 
-# A device has `unseen`: conditions whose end no sensor sees, it is the key's holder who says so and the self-test looks
-# again; `buttons`; `defaults` of its settings and their `ranges`; `calm`, the states in which its light is green.
+# A device has `sensed`, its doors: (sensor, what it reads when open, condition); `unseen`: conditions whose end no
+# sensor sees, it is the key's holder who says so and the self-test looks again; `buttons`; `defaults` of its settings
+# and their `ranges`; `calm`, the states in which its light is green.
 class Attended(base.Device):
+    sensed = ()  # type: tuple[tuple[str, int, str], ...]
+
     def begin(self):
         self.opened = {}  # condition of a door: whether it is open
 
@@ -60,6 +63,11 @@ class Attended(base.Device):
             for name in self.unseen:
                 self.standing.sense(name, False)
             self._release("key", now)
+
+    def _read_conditions(self, now):
+        for sensor, wrong, name in self.sensed:
+            self._read_door(name, self.levels.get(sensor) == wrong, now)
+        self._battery(now)
 
     # Each opening and each closing is on the log, whatever stands already; what it stops is said by `stops`.
     def _read_door(self, name, is_open, now, stops=True):

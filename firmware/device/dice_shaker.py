@@ -406,7 +406,7 @@ class DiceShaker(Attended):
                 # What was found in it stands until somebody could take it out.
                 if lid or name != "tampered":
                     self.standing.sense(name, False)
-        self._battery(now)
+        super()._read_conditions(now)
 
     # Whoever opens the lid may have changed the dice: nobody answers for them any more.
     def _empty(self, now):

@@ -236,11 +236,6 @@ class Selector(Drawn, Attended):
         super()._post_done(now)
         self._drive(0, now)
 
-    def _read_conditions(self, now):
-        for sensor, wrong, name in self.sensed:
-            self._read_door(name, self.levels.get(sensor) == wrong, now)
-        self._battery(now)
-
     def _drive(self, value, now):
         self.driven = value
         self.settled = now + _SETTLE_MS

@@ -216,9 +216,7 @@ class Shuffler(Drawn, CardPath, Attended):
             self._abort(now)
 
     def _read_conditions(self, now):
-        for sensor, wrong, name in self.sensed:
-            self._read_door(name, self.levels.get(sensor) == wrong, now)
-        self._battery(now)
+        super()._read_conditions(now)
         for name in ("jam_feed", "jam_insert", "jam_exit", "card_damaged"):
             # what was stuck was taken out
             if not (self.levels.get("gate") or self.levels.get("exit")):

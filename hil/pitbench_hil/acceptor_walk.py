@@ -6,20 +6,18 @@ with no stack behind it counts as credited without cause. Every state polled is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from pitbench import items
-from pitbench.link import LinkError
 from pitbench.protocols.id003 import ERRORS, Command, Reply, Status
 
+from pitbench_hil import walking
 from pitbench_hil.acceptor import ENABLE_ALL, AcceptorBench
-from pitbench_hil.charts.bill_acceptor import Chart
+from pitbench_hil.charts.bill_acceptor import CHART
 from pitbench_hil.record_file import forget_data
+from pitbench_hil.walking import Stimulus, do, wait
 
 WITHOUT_CAUSE_CENTS = 1_000_000
-# Triggers of the chart that may go by between two polls: each follows from the one before without waiting.
-UNSEEN = 3
 CHART_STATES = {
     Status.IDLE: "idle",
     Status.ACCEPTING: "accepting",
@@ -47,16 +45,17 @@ PAPER = {
 DOORS = ("acceptor", "stacker")
 
 
-class Walk:
-    """One walk. `steps` are names of STIMULI; `off_chart` lists what the chart can't explain."""
+class Walk(walking.Walk[AcceptorBench]):
+    """One walk."""
+
+    # Between two polls each follows from the one before without waiting.
+    unseen = 3
 
     def __init__(self, bench: AcceptorBench) -> None:
-        self.bench = bench
+        super().__init__(bench, CHART, STIMULI)
         self.credited = 0
-        self.off_chart: list[str] = []
         self._offered = 0
         self._sent = 0
-        self._chart = Chart()
         self._status = 0
         self._counted = False
 
@@ -69,14 +68,6 @@ class Walk:
         self._power_on()
         self.bench.advance(1000)
         self.reset()
-
-    def take(self, step: str) -> None:
-        """Do one thing, if it can be done now, and look."""
-        try:
-            STIMULI[step](self)
-        except LinkError:
-            return  # a hand can't do that now: the mouth is shut, a door is closed
-        self.look()
 
     def end(self) -> None:
         """Clear everything, settle what is pending, come to rest."""
@@ -101,10 +92,7 @@ class Walk:
         """Poll, count money, compare with the chart."""
         frame = self.bench.status()
         self._status = frame.cmd
-        state = CHART_STATES.get(Status(frame.cmd), "error")
-        before = self._chart.state
-        if not self._chart.saw(state, UNSEEN):
-            self.off_chart.append(f"{before} to {state}")
+        self._see(CHART_STATES.get(Status(frame.cmd), "error"))
         if frame.cmd == Status.ESCROW:
             slot = frame.data[0] - 0x61
             self._offered = items.DENOMINATIONS[slot] * 100
@@ -154,7 +142,7 @@ class Walk:
     def restart_device(self) -> None:
         """Reset, wait, settings."""
         self.bench.exchange(Command.RESET)
-        self._chart = Chart(self._chart.state)
+        self._chart = CHART.follow(self._chart.state)
         for _ in range(12):
             self.bench.advance(100)
             self.look()
@@ -171,37 +159,30 @@ class Walk:
     def _power_on(self) -> None:
         self.bench.power_on()
         status = self.bench.status().cmd
-        self._chart = Chart(CHART_STATES.get(Status(status), "error"))
+        self._chart = CHART.follow(CHART_STATES.get(Status(status), "error"))
 
     def silence(self) -> None:
         """No poll for longer than a communication error takes."""
         self.bench.advance(3100)
-        self._chart = Chart(self._chart.state)
+        self._chart = CHART.follow(self._chart.state)
         self.look()
         self.bench.advance(5200)
 
 
-def _insert(name: str) -> Callable[[Walk], None]:
+def _insert(name: str) -> Stimulus:
     return lambda walk: walk.bench.insert(PAPER[name])
 
 
-def _do(op: str, **args: object) -> Callable[[Walk], None]:
-    def act(walk: Walk) -> None:
-        walk.bench.do(op, **args)
-
-    return act
-
-
-def _send(command: int, data: bytes = b"") -> Callable[[Walk], None]:
+def _send(command: int, data: bytes = b"") -> Stimulus:
     def act(walk: Walk) -> None:
         walk.bench.exchange(command, data)
 
     return act
 
 
-STIMULI: dict[str, Callable[[Walk], None]] = {
+STIMULI: dict[str, Stimulus] = {
     **{name: _insert(name) for name in PAPER},
-    **{f"wait {ms} ms": (lambda walk, ms=ms: walk.bench.advance(ms)) for ms in (20, 90, 210, 400)},  # type: ignore[misc]
+    **{f"wait {ms} ms": wait(ms) for ms in (20, 90, 210, 400)},
     "stack-1": lambda walk: walk.stack(Command.STACK_1),
     "stack-2": lambda walk: walk.stack(Command.STACK_2),
     "return": _send(Command.RETURN),
@@ -214,10 +195,10 @@ STIMULI: dict[str, Callable[[Walk], None]] = {
     "enable": _send(Command.SET_INHIBIT, b"\x00"),
     "power cut": Walk.cut,
     "silence": Walk.silence,
-    "pull": _do("pull"),
-    "clear path": _do("clear_path"),
-    **{f"open {door} door": _do("door", which=door, open=True) for door in DOORS},
-    **{f"close {door} door": _do("door", which=door, open=False) for door in DOORS},
-    "stacker out": _do("box", present=False),
-    "stacker in": _do("box", present=True),
+    "pull": do("pull"),
+    "clear path": do("clear_path"),
+    **{f"open {door} door": do("door", which=door, open=True) for door in DOORS},
+    **{f"close {door} door": do("door", which=door, open=False) for door in DOORS},
+    "stacker out": do("box", present=False),
+    "stacker in": do("box", present=True),
 }

@@ -91,10 +91,14 @@ class AttendedBench(BoardBench):
 
     def clear(self, *, key: bool = True) -> None:
         """Clear what stands, with the key turned or without it, and let the self-test run."""
+        self.press_clear(key=key)
+        self.advance(START_MS)
+
+    def press_clear(self, *, key: bool = True) -> None:
+        """Press clear, with the key turned or without it: the self-test begins."""
         self.do("key", turned=key)
         self.press("clear")
         self.do("key", turned=False)
-        self.advance(START_MS)
 
     # -- proof of a role -------------------------------------------------------------------------
 

@@ -3,24 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from transitions import Machine
 
 # Trigger, sources, destinations, why.
 Row = tuple[str, tuple[str, ...], tuple[str, ...], str]
 Edge = tuple[str, str, str]
+POWER_UP = "power up"
+# A start begins there, whatever was before: a self-test, or what stood before it.
+STARTS: frozenset[Edge] = frozenset({(POWER_UP, "start", "initialise"), (POWER_UP, "start", "error")})
 
 
-def edges_of(rows: Iterable[Row]) -> set[Edge]:
-    """Every (source, trigger, destination) that the rows allow."""
-    return {(source, trigger, to) for trigger, sources, tos, _ in rows for source in sources for to in tos}
+@dataclass(frozen=True)
+class Chart:
+    """What one device may do.
 
+    Args:
+        states: all of them.
+        rows: what leads where, and why.
+        states_there, events_there: the firmware's own names, where they aren't the chart's. Used to compare, not to
+            build the chart.
+        unnamed: edges that a follower may see beside those of the rows.
+    """
 
-def edges_in_words(rows: list[list[str]], states: dict[str, str], events: dict[str, str]) -> set[Edge]:
-    """Rows of a device's own table (state, event, guard, next), names that the chart words otherwise translated."""
-    return {
-        (states.get(row[0], row[0]), events.get(row[1], row[1]), states.get(row[3], row[3])) for row in rows
-    }  # fmt: skip
+    states: tuple[str, ...]
+    rows: tuple[Row, ...]
+    states_there: dict[str, str]
+    events_there: dict[str, str] = field(default_factory=dict)
+    unnamed: frozenset[Edge] = frozenset()
+
+    def edges(self) -> set[Edge]:
+        """Every (source, trigger, destination) that the rows allow."""
+        return {(source, trigger, to) for trigger, sources, tos, _ in self.rows for source in sources for to in tos}
+
+    def firmware_edges(self, rows: list[list[str]]) -> set[Edge]:
+        """The rows of the device's own table (state, event, guard, next) in the chart's words."""
+        return {(self.word(row[0]), self.events_there.get(row[1], row[1]), self.word(row[3])) for row in rows}
+
+    def word(self, state: str) -> str:
+        """The chart's word for a state of the firmware."""
+        return self.states_there.get(state, state)
+
+    def follow(self, state: str = POWER_UP) -> Follower:
+        """What follows a device from a state on."""
+        return Follower(self.states, self.edges() | self.unnamed, state)
 
 
 class Follower:

@@ -6,54 +6,38 @@ reference chart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from pitbench.link import LinkError
-
-from pitbench_hil.charts.dice_shaker import FIRMWARE_STATES, Chart
+from pitbench_hil import walking
+from pitbench_hil.charts.dice_shaker import CHART
 from pitbench_hil.dice_moves import OPENINGS
 from pitbench_hil.dice_shaker import DiceBench
-
-# Triggers of the chart that may go by between two looks: at rest, read, next and shake follow each other.
-UNSEEN = 4
-LOOK_MS = 1000
+from pitbench_hil.walking import Stimulus, do, press, watch
 
 
-class Walk:
-    """One walk. `steps` are names of STIMULI; `off_chart` lists what the chart can't explain."""
+class Walk(walking.Walk[DiceBench]):
+    """One walk."""
+
+    # At rest, read, next and shake follow each other.
+    unseen = 4
 
     def __init__(self, bench: DiceBench) -> None:
-        self.bench = bench
-        self.off_chart: list[str] = []
+        super().__init__(bench, CHART, STIMULI)
         self.unread = self.twice = 0
         self._rounds: dict[int, list[Any]] = {}
-        self._chart = Chart()
-        self._state = ""
 
     def begin(self) -> None:
         """A board as new, in a world as new, filled and idle. Raises Unreached."""
         self.bench.board.start_over()
         self.bench.ready()
-        self._chart, self._state = Chart("idle"), "idle"
-
-    def take(self, step: str) -> None:
-        """Do one thing, if it can be done now, and look."""
-        try:
-            STIMULI[step](self)
-        except LinkError:
-            return  # nobody can do that now: the lid is closed, or the device refuses
-        self.look()
+        self._chart = CHART.follow("idle")
 
     # -- what the bench sees --------------------------------------------------------------------------------------
 
     def look(self) -> None:
         """State against the chart, results against the dice."""
         status = self.bench.status()
-        state = FIRMWARE_STATES.get(status["state"], status["state"])
-        if not self._chart.saw(state, UNSEEN):
-            self.off_chart.append(f"{self._state} to {state}")
-        self._state = state
+        self._see(CHART.word(status["state"]))
         self._look_at_rounds(status["faces"])
 
     def _look_at_rounds(self, shown: list[int] | None) -> None:
@@ -76,12 +60,6 @@ class Walk:
 
     # -- what people do -------------------------------------------------------------------------------------------
 
-    def wait(self, ms: int) -> None:
-        """Let time pass, and look every second."""
-        for _ in range(max(1, ms // LOOK_MS)):
-            self.bench.advance(min(ms, LOOK_MS))
-            self.look()
-
     def fill(self) -> None:
         """Inspected, and filled by two."""
         self.bench.inspect()
@@ -99,49 +77,32 @@ class Walk:
 
     def clear(self) -> None:
         """Clear with the key; look before the self-test has ended, and after it."""
-        self.bench.do("key", turned=True)
-        self.bench.press("clear")
-        self.bench.do("key", turned=False)
-        self.wait(1000)
+        self.bench.press_clear()
+        self.watch(1000)
 
     def cut(self) -> None:
         """Power gone and back."""
         self.bench.cut()
         self.bench.power_on()
-        self._chart, self._state = Chart(), "power up"
+        self._chart = CHART.follow()
 
 
 PARTS = ("shaker", "still", "rest", "reader_above", "reader_below", "drive", "look")
 
 
-def _press(button: str) -> Callable[[Walk], None]:
-    return lambda walk: walk.bench.press(button)
-
-
-def _do(op: str, **args: Any) -> Callable[[Walk], None]:
-    def act(walk: Walk) -> None:
-        walk.bench.do(op, **args)
-
-    return act
-
-
-def _wait(ms: int) -> Callable[[Walk], None]:
-    return lambda walk: walk.wait(ms)
-
-
-STIMULI: dict[str, Callable[[Walk], None]] = {
-    **{button: _press(button) for button in ("shake", "next", "recall", "clear")},
+STIMULI: dict[str, Stimulus] = {
+    **{button: press(button) for button in ("shake", "next", "recall", "clear")},
     "clear with the key": Walk.clear,
-    **{f"wait {ms} ms": _wait(ms) for ms in (50, 400, 1000, 6000)},
-    **{f"open {what}": _do(op, **wrong) for what, (op, wrong, _, _) in OPENINGS.items()},
-    **{f"close {what}": _do(op, **right) for what, (op, _, right, _) in OPENINGS.items()},
-    **{f"break {part}": _do("break", part=part) for part in PARTS},
+    **{f"wait {ms} ms": watch(ms) for ms in (50, 400, 1000, 6000)},
+    **{f"open {what}": do(op, **wrong) for what, (op, wrong, _, _) in OPENINGS.items()},
+    **{f"close {what}": do(op, **right) for what, (op, _, right, _) in OPENINGS.items()},
+    **{f"break {part}": do("break", part=part) for part in PARTS},
     "mend": Walk.mend,
-    "leaning": _do("lie", above="304"),
-    "impossible": _do("lie", above="354", below="424"),
-    "two dice": _do("lie", above="35"),
-    "354": _do("lie", above="354"),
-    "knock": _do("knock"),
+    "leaning": do("lie", above="304"),
+    "impossible": do("lie", above="354", below="424"),
+    "two dice": do("lie", above="35"),
+    "354": do("lie", above="354"),
+    "knock": do("knock"),
     "dice in": Walk.dice_in,
     "fill": Walk.fill,
     "power cut": Walk.cut,

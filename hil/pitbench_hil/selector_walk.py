@@ -2,49 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from pitbench.link import LinkError
-
+from pitbench_hil import walking
 from pitbench_hil.acts import afresh
 from pitbench_hil.attended_bench import START_MS, TECHNICIAN
-from pitbench_hil.charts.selector import FIRMWARE_STATES, Chart
+from pitbench_hil.charts.selector import CHART
 from pitbench_hil.selector import BUTTONS, SELECT_MS, SelectorBench
+from pitbench_hil.walking import Stimulus, press, wait
 
-# Triggers of the chart that may go by between two looks: clear, passed and a fault follow without waiting.
-UNSEEN = 3
 DOORS = ("service", "housing")
 
 
-class Walk:
-    """One walk. `steps` are names of STIMULI.
+class Walk(walking.Walk[SelectorBench]):
+    """One walk.
 
-    `off_chart` lists what the chart can't explain; `told` counts figures that no round has, or that another round has;
+    `told` counts figures that no round has, or that another round has;
     `lost` rounds that the recall had and has no more, or has otherwise.
     """
 
+    # Clear, passed and a fault follow without waiting.
+    unseen = 3
+
     def __init__(self, bench: SelectorBench) -> None:
-        self.bench = bench
-        self.off_chart: list[str] = []
+        super().__init__(bench, CHART, STIMULI, "idle")
         self.told = self.lost = 0
         self._known: dict[int, list[Any]] = {}
         self._figures = 0
-        self._chart = Chart("idle")
-        self._state = "idle"
 
     def begin(self) -> None:
         """A new board in a new world, set, idle. Raises Unreached."""
         afresh(self.bench)
         self.bench.commission(TECHNICIAN)
-
-    def take(self, step: str) -> None:
-        """Do one thing, if it can be done now, and look."""
-        try:
-            STIMULI[step](self)
-        except LinkError:
-            return  # nobody can do that now: a round is open
-        self.look()
 
     def look(self) -> None:
         """State against the chart, display and recall against what was known."""
@@ -69,11 +58,8 @@ class Walk:
     _deed = ""
 
     def _see_state(self) -> str:
-        named = self.bench.status()["state"]
-        state = FIRMWARE_STATES.get(named, named)
-        if not self._chart.saw(state, UNSEEN):
-            self.off_chart.append(f"{self._state} to {state}")
-        self._state = state
+        state = CHART.word(self.bench.status()["state"])
+        self._see(state)
         return state
 
     # -- what people do -------------------------------------------------------------------------------------------
@@ -91,9 +77,7 @@ class Walk:
 
     def clear(self) -> None:
         """Clear with the key; look before the self-test has ended, and after it."""
-        self.bench.do("key", turned=True)
-        self.bench.press("clear")
-        self.bench.do("key", turned=False)
+        self.bench.press_clear()
         self._see_state()
         self.bench.advance(START_MS)
 
@@ -101,36 +85,28 @@ class Walk:
         """Power gone and back."""
         self.bench.cut()
         self.bench.power_on()
-        self._chart = Chart()
+        self._chart = CHART.follow()
 
 
-def _press(button: str) -> Callable[[Walk], None]:
-    return lambda walk: walk.bench.press(button)
-
-
-def _wait(ms: int) -> Callable[[Walk], None]:
-    return lambda walk: walk.bench.advance(ms)
-
-
-def _set(**settings: Any) -> Callable[[Walk], None]:
+def _set(**settings: Any) -> Stimulus:
     def act(walk: Walk) -> None:
         walk.bench.configure(**settings)
 
     return act
 
 
-def _door(which: str, *, is_open: bool) -> Callable[[Walk], None]:
+def _door(which: str, *, is_open: bool) -> Stimulus:
     return lambda walk: walk.bench.door(which, is_open=is_open)
 
 
-def _broken(how: str) -> Callable[[Walk], None]:
+def _broken(how: str) -> Stimulus:
     return lambda walk: walk.break_display(how)
 
 
-STIMULI: dict[str, Callable[[Walk], None]] = {
-    **{button: _press(button) for button in (*BUTTONS, "clear")},
+STIMULI: dict[str, Stimulus] = {
+    **{button: press(button) for button in (*BUTTONS, "clear")},
     "clear with the key": Walk.clear,
-    **{f"wait {ms} ms": _wait(ms) for ms in (30, 200, SELECT_MS)},
+    **{f"wait {ms} ms": wait(ms) for ms in (30, 200, SELECT_MS)},
     **{f"open {which}": _door(which, is_open=True) for which in DOORS},
     **{f"close {which}": _door(which, is_open=False) for which in DOORS},
     "bonus wagers": _set(bonus=True),

@@ -7,34 +7,31 @@ took out of gate, exit and hopper. Every state seen is held against the referenc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
-from pitbench.link import LinkError
-
-from pitbench_hil.charts.shuffler import FIRMWARE_STATES, Chart
+from pitbench_hil import walking
+from pitbench_hil.charts.shuffler import CHART
 from pitbench_hil.shuffler import DECK, START_MS, ShufflerBench
 from pitbench_hil.shuffler_errors import PARTS
 from pitbench_hil.shuffler_moves import DOORS, FEW, afresh, dealt
+from pitbench_hil.walking import Stimulus, do, press, watch
 
-# Triggers of the chart that may go by between two looks: clear, passed and a fault follow without waiting.
-UNSEEN = 3
 # From these alone a card may come out.
 RELEASING = ("ready", "dealing", "unloading")
 ROUNDS = 6
 
 
-class Walk:
-    """One walk. `steps` are names of STIMULI; `off_chart` lists what the chart can't explain."""
+class Walk(walking.Walk[ShufflerBench]):
+    """One walk."""
+
+    # Clear, passed and a fault follow without waiting.
+    unseen = 3
 
     def __init__(self, bench: ShufflerBench) -> None:
-        self.bench = bench
-        self.off_chart: list[str] = []
+        super().__init__(bench, CHART, STIMULI)
         self.unshuffled = 0
         self.laid_in: Counter[int] = Counter()
         self.came_out: Counter[int] = Counter()
         self.left_behind = 0
-        self._chart = Chart()
         self._tray = 0
         self._state = ""
 
@@ -42,15 +39,7 @@ class Walk:
         """A board as new, in a world as new, brought to idle. Raises Unreached."""
         afresh(self.bench)
         self._state = "idle"
-        self._chart = Chart("idle")
-
-    def take(self, step: str) -> None:
-        """Do one thing, if it can be done now, and look."""
-        try:
-            STIMULI[step](self)
-        except LinkError:
-            return  # nobody can do that now: a door is closed
-        self.look()
+        self._chart = CHART.follow("idle")
 
     def end(self) -> None:
         """A technician sees to everything, and has all cards out."""
@@ -79,9 +68,8 @@ class Walk:
     def look(self) -> None:
         """State against the chart, tray against the state."""
         status = self.bench.status()
-        state = FIRMWARE_STATES.get(status["state"], status["state"])
-        if not self._chart.saw(state, UNSEEN):
-            self.off_chart.append(f"{self._state} to {state}")
+        state = CHART.word(status["state"])
+        self._see(state)
         truth = self.bench.truth()
         come = dealt(truth) - self._tray
         if come > 0 and not {self._state, state} & set(RELEASING):
@@ -116,9 +104,7 @@ class Walk:
 
     def clear(self) -> None:
         """Clear with the key; look before the self-test has ended, and after it."""
-        self.bench.do("key", turned=True)
-        self.bench.press("clear")
-        self.bench.do("key", turned=False)
+        self.bench.press_clear()
         self.look()
         self.bench.advance(START_MS)
         self.look()
@@ -128,42 +114,22 @@ class Walk:
         self.bench.cut()
         # What fell into the tray before the cut was seen by nobody.
         self.bench.power_on()
-        self._chart = Chart()
+        self._chart = CHART.follow()
         self._state = "ready" if self._state in RELEASING else self._state
         self.look()
 
 
-def _press(button: str) -> Callable[[Walk], None]:
-    return lambda walk: walk.bench.press(button)
-
-
-def _do(op: str, **args: Any) -> Callable[[Walk], None]:
-    def act(walk: Walk) -> None:
-        walk.bench.do(op, **args)
-
-    return act
-
-
-def _wait(ms: int) -> Callable[[Walk], None]:
-    def act(walk: Walk) -> None:
-        for _ in range(max(1, ms // 1000)):
-            walk.bench.advance(min(ms, 1000))
-            walk.look()
-
-    return act
-
-
-STIMULI: dict[str, Callable[[Walk], None]] = {
+STIMULI: dict[str, Stimulus] = {
     "deck": lambda walk: walk.load(DECK),
     "few": lambda walk: walk.load(FEW),
     "take": Walk.take_away,
-    **{button: _press(button) for button in ("start", "deal", "hand", "unload", "clear")},
+    **{button: press(button) for button in ("start", "deal", "hand", "unload", "clear")},
     "clear with the key": Walk.clear,
-    **{f"wait {ms} ms": _wait(ms) for ms in (30, 200, 1000, 9000)},
-    **{f"open {which}": _do("door", which=which, open=True) for which in DOORS},
-    **{f"close {which}": _do("door", which=which, open=False) for which in DOORS},
-    **{f"break {part}": _do("break", part=part, how="stall") for part in ("feed", "rack", "insert", "eject")},
-    "break camera": _do("break", part="camera", how="dead"),
+    **{f"wait {ms} ms": watch(ms) for ms in (30, 200, 1000, 9000)},
+    **{f"open {which}": do("door", which=which, open=True) for which in DOORS},
+    **{f"close {which}": do("door", which=which, open=False) for which in DOORS},
+    **{f"break {part}": do("break", part=part, how="stall") for part in ("feed", "rack", "insert", "eject")},
+    "break camera": do("break", part="camera", how="dead"),
     "mend": Walk.mend,
     "clear path": Walk.clear_path,
     "power cut": Walk.cut,

@@ -8,7 +8,7 @@ import pytest
 from pitbench.link import whole_table
 from pitbench.targets import open_target
 from pitbench_hil import charts
-from pitbench_hil.charts.bill_acceptor import STATES, Chart, edges
+from pitbench_hil.charts.bill_acceptor import CHART, STATES
 from pitbench_hil.commands.draw import DOCS, chart_of, drawing
 
 DEVICES = sorted(
@@ -31,17 +31,17 @@ def test_the_drawing_in_docs_is_up_to_date(device: str) -> None:
 
 
 def test_every_state_of_the_chart_can_be_reached_and_left() -> None:
-    assert {source for source, _, _ in edges()} == set(STATES)
+    assert {source for source, _, _ in CHART.edges()} == set(STATES)
     starts = {state for state in STATES if state.startswith("power up")}
-    assert {to for _, _, to in edges()} | starts == set(STATES)
+    assert {to for _, _, to in CHART.edges()} | starts == set(STATES)
 
 
 def test_a_chart_refuses_what_no_trigger_explains() -> None:
-    chart = Chart("idle")
+    chart = CHART.follow("idle")
     assert chart.saw("accepting", 1)
     assert not chart.saw("vend valid", 1)
 
 
 def test_a_chart_counts_the_triggers_that_may_go_unseen() -> None:
-    assert not Chart("idle").saw("escrow", 1)
-    assert Chart("idle").saw("escrow", 2)
+    assert not CHART.follow("idle").saw("escrow", 1)
+    assert CHART.follow("idle").saw("escrow", 2)

@@ -24,22 +24,15 @@ class Calendar:
         return None if self.second is None else self.second + (self.desk.now if self.desk else 0) // 1000
 
 
-class Desk(desk.Desk):
+class Desk(desk.Attended):
     """A dice shaker and its plant."""
 
-    def __init__(
-        self,
-        record: dict[str, Any] | None = None,
-        plant: Plant | None = None,
-        now: int = 0,
-        calendar: Calendar | None = None,
-        **settings: Any,
-    ) -> None:
+    module, world = dice_shaker, Plant
+
+    def __init__(self, *left: Any, now: int = 0, calendar: Calendar | None = None, **settings: Any) -> None:
         self.calendar, self.now = calendar or Calendar(), now
         self.calendar.desk = self
-        device = dice_shaker.create(record, (True, ""), self.calendar, record is None, None, "")
-        device.record["settings"].update(settings)
-        super().__init__(device, plant or Plant(), [] if record is None else [record], now)
+        super().__init__(*left, now=now, **settings)
 
     def place(self, dice: str) -> None:
         self.do("lid", open=True)
@@ -79,6 +72,6 @@ class Desk(desk.Desk):
         plant = Plant()
         plant.restore(world)
         calendar_then = Calendar(calendar.get("second", self.calendar.second and self.calendar() + int(hours * 3600)))
-        desk = Desk(self.commits[-1], plant, 0, calendar_then)
+        desk = Desk(self.commits[-1], plant, calendar=calendar_then)
         desk.run(1000)
         return desk

@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import Any
-
 import desk
 from bench.plant.shuffler import Plant
 from device import shuffler
 
 DECK = bytes(range(52))
-UNIQUE = "0011223344556677"
 
 
-class Source:
-    """Entropy that is the same each time: SHA-256 in counter mode."""
-
-    name = "test"
-    healthy = True
-
-    def __init__(self, seed: bytes = b"") -> None:
-        self.seed, self.count = seed, 0
-
-    def read(self, n: int) -> bytes:
-        out = b""
-        while len(out) < n:
-            self.count += 1
-            out += hashlib.sha256(self.seed + self.count.to_bytes(8, "big")).digest()
-        return out[:n]
-
-
-class Desk(desk.Desk):
+class Desk(desk.Attended):
     """A card shuffler and its plant."""
 
-    def __init__(
-        self,
-        record: dict[str, Any] | None = None,
-        plant: Plant | None = None,
-        now: int = 0,
-        source: Source | None = None,
-        **settings: Any,
-    ) -> None:
-        entropy = source or Source()
-        device = shuffler.create(record, (True, ""), lambda: None, record is None, lambda: entropy, UNIQUE)
-        device.record["settings"].update(settings)
-        super().__init__(device, plant or Plant(), [] if record is None else [record], now)
+    module, world = shuffler, Plant
 
     def ready_for_cards(self) -> Desk:
         self.run(3000)

@@ -7,10 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from desk import Source
 from device.access import Access
 from link import cards, service, settings
 from link.frame import Refused
-from shuffler_bench import DECK, Desk, Source
+from shuffler_bench import DECK, Desk
 
 SECRETS = {"attendant": "11" * 16, "technician": "22" * 16, "regulator": "33" * 16}
 

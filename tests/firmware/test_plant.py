@@ -220,7 +220,7 @@ def test_arguments_of_a_stimulus_are_checked_before_it_happens(do, args):
 
 
 def test_every_stimulus_has_its_line_of_arguments():
-    methods = {name.removeprefix("_op_") for name in vars(Plant) if name.startswith("_op_")}
+    methods = {name.removeprefix("_op_") for name in dir(Plant) if name.startswith("_op_")}
     assert set(re.findall(r"^(\w+):", Plant.ARGS, re.M)) == methods
 
 

@@ -7,12 +7,12 @@ from collections import Counter
 
 import pytest
 from bench.plant.selector import Plant
+from desk import UNIQUE, Source
 from device import selector
 from device.selector_table import CONDITIONS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selector_bench import Desk, Source
-from shuffler_bench import UNIQUE
+from selector_bench import Desk
 
 OUTCOME = 3
 BUTTONS = ("select", "done", "recall", "clear")

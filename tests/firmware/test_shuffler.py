@@ -6,8 +6,9 @@ import json
 
 import pytest
 from bench.plant.shuffler import Plant
+from desk import Source
 from device.shuffler_table import CONDITIONS
-from shuffler_bench import DECK, Desk, Source
+from shuffler_bench import DECK, Desk
 
 JOKER, UNREADABLE, FOREIGN, BOXED = 52, 53, 64, 128
 

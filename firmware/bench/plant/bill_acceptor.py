@@ -8,6 +8,7 @@
 # sensors hides an item of 61 mm or more.
 from array import array
 
+from bench.plant import base
 from micropython import const
 
 _ENTRY = const(10)
@@ -22,7 +23,7 @@ _AT = {"entry": _ENTRY, "centre": _SCAN, "exit": _EXIT, "lever": _LEVER}
 _READ = ("length", "thickness", "optical", "magnetic", "uv", "barcode")
 
 
-class Plant:
+class Plant(base.Plant):
     ARGS = """
 insert: item=:dict
 pull:
@@ -39,35 +40,23 @@ mend: part=:str
     CAPABILITIES = []
 
     def __init__(self, capacity=200):
+        super().__init__()
         self.item = None
         self.x = 0.0
         self.chute = None
         self.box = {"present": 1, "locked": 1, "count": 0, "capacity": capacity}
         self.doors = {"acceptor": 0, "stacker": 0}
-        self.broken = {}
-        self.battery = 3000
         self.counts = {"inserted": 0, "returned": 0, "stacked": 0, "removed": 0}
         self.values = {}
         self.barcodes = []
         self.transport = 0
         self.pusher = 0
         self.pushed_at = None
-        self.emitters = 1
         self.scanned = False
-        self.reading = None
-        self.time = 0
-        self.changed = True
 
     # -- what survives a power cut: everything but what the motors did ------
 
     _WORLD = ("item", "x", "chute", "box", "doors", "broken", "battery", "counts", "values", "barcodes", "scanned")
-
-    def world(self):
-        return {name: getattr(self, name) for name in self._WORLD}
-
-    def restore(self, world):
-        for name in self._WORLD:
-            setattr(self, name, world[name])
 
     # -- time ---------------------------------------------------------------
 
@@ -184,7 +173,7 @@ mend: part=:str
         levels["full"] = 1 if self.box["present"] and self.box["count"] >= self.box["capacity"] else 0
         levels["acceptor_door"] = self.doors["acceptor"]
         levels["stacker_door"] = self.doors["stacker"]
-        levels["battery"] = 1 if self.battery >= 2400 else 0
+        levels["battery"] = self.charged()
         self._break(levels)
         return levels
 
@@ -203,10 +192,6 @@ mend: part=:str
             elif part in levels:
                 levels[part] = 1 if how == "stuck_1" else 0
 
-    def take_reading(self):
-        reading, self.reading = self.reading, None
-        return reading
-
     # -- what the device does -------------------------------------------------
 
     def motor(self, name, direction):
@@ -217,10 +202,6 @@ mend: part=:str
             self.pusher = direction
             if direction and not self.broken.get("stack_motor"):
                 self.pushed_at = self.time
-
-    def light_emitters(self, on):
-        self.emitters = on
-        self.changed = True
 
     # -- what a person does, by name of the link's operation -------------------
 
@@ -242,10 +223,6 @@ mend: part=:str
     def _op_clear_path(self, request):
         self.clear_path()
 
-    def _op_door(self, request):
-        self.doors[request["which"]] = 1 if request["open"] else 0
-        self.changed = True
-
     def _op_box(self, request):
         self.box["count"] = request.get("count", self.box["count"])
         self.box["present"] = 1 if request.get("present", self.box["present"]) else 0
@@ -257,18 +234,6 @@ mend: part=:str
 
     def _op_empty(self, request):
         self.empty()
-
-    def _op_battery(self, request):
-        self.battery = request["mv"]
-        self.changed = True
-
-    def _op_break(self, request):
-        self.broken[request["part"]] = request.get("how", "dead")
-        self.changed = True
-
-    def _op_mend(self, request):
-        self.broken.pop(request["part"], None)
-        self.changed = True
 
     # -- the same, as physics ------------------------------------------------------
 

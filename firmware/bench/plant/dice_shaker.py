@@ -4,9 +4,9 @@
 #
 # A die is a letter: f fair, s stuck to its face, l loaded towards six, w one that wears (its one comes ever oftener), i
 # impossible (two sixes, opposite each other).
+from bench.plant import attended
 from micropython import const
 
-_PRESS_MS = const(50)
 _LOOK_MS = const(80)
 _TUMBLE_MS = const(50)
 _REST_MS = const(400)
@@ -14,7 +14,7 @@ _SURE = const(99)
 _NEVER = const(1 << 29)
 
 
-class Plant:
+class Plant(attended.Plant):
     ARGS = """
 place: dice=:str
 take:
@@ -34,6 +34,7 @@ mend: part=:str
     CAPABILITIES = []
 
     def __init__(self):
+        super().__init__()
         self.dice = ""
         self.faces = []
         self.coming = []  # how the dice will lie after the next shakes, as the bench said: above, below, sure
@@ -41,20 +42,11 @@ mend: part=:str
         self.lid = 0
         self.locked = 1
         self.secured = 1
-        self.broken = {}
-        self.battery = 3000
-        self.key = 0
-        self.button = None
         self.speed = 0
         self.still = 1
         self.tumble = 0
         self.chance = 88675123
         self.turned = 0
-        self.due = {}
-        self.reading = None
-        self.emitters = 1
-        self.time = 0
-        self.changed = True
 
     # -- what survives a power cut: everything but what the motors did ------
 
@@ -63,32 +55,17 @@ mend: part=:str
     )  # fmt: skip
 
     def world(self):
-        world = {name: getattr(self, name) for name in self._WORLD}
+        world = super().world()
         world["moving"] = not self.still
         return world
 
     def restore(self, world):
-        for name in self._WORLD:
-            setattr(self, name, world[name])
+        super().restore(world)
         # Dice that were in the air fall somewhere, unseen.
         if world["moving"]:
             self._fall()
 
     # -- time ---------------------------------------------------------------
-
-    def step(self, now):
-        self.time = now
-        for part in [name for name, due in self.due.items() if due <= now]:
-            at = self.due.pop(part)
-            getattr(self, "_done_" + part)(at)
-            self.changed = True
-
-    # The next moment at which a sensor changes by itself, or None.
-    def next(self):
-        return min(self.due.values(), default=None)
-
-    def _done_button(self, at):
-        self.button = None
 
     # The cup turns over once, and the faster the oftener.
     def _done_tumble(self, at):
@@ -145,25 +122,20 @@ mend: part=:str
         still = self.still and self.emitters
         if "still" in self.broken:
             still = 1
-        levels = {
-            "lid": self.lid,
-            "locked": self.locked,
-            "secured": self.secured,
-            "still": 1 if still else 0,
-            "tumble": self.tumble,
-            "key": self.key,
-            "drive": 0 if "drive" in self.broken else 1,
-            "reader_above": 0 if "reader_above" in self.broken else 1,
-            "reader_below": 0 if "reader_below" in self.broken else 1,
-            "battery": 1 if self.battery >= 2400 else 0,
-        }
-        if self.button:
-            levels[self.button] = 1
+        levels = super().levels()
+        levels.update(
+            {
+                "lid": self.lid,
+                "locked": self.locked,
+                "secured": self.secured,
+                "still": 1 if still else 0,
+                "tumble": self.tumble,
+                "drive": 0 if "drive" in self.broken else 1,
+                "reader_above": 0 if "reader_above" in self.broken else 1,
+                "reader_below": 0 if "reader_below" in self.broken else 1,
+            }
+        )
         return levels
-
-    def take_reading(self):
-        reading, self.reading = self.reading, None
-        return reading
 
     # -- what the device does -------------------------------------------------
 
@@ -194,10 +166,6 @@ mend: part=:str
         self.still = 0
         self.due["rest"] = self.time + (_NEVER if "rest" in self.broken else _REST_MS)
 
-    def light_emitters(self, on):
-        self.emitters = on
-        self.changed = True
-
     # -- what a person does ---------------------------------------------------
 
     def _op_place(self, request):
@@ -215,15 +183,6 @@ mend: part=:str
     def _must_be_open(self):
         if not self.lid:
             raise ValueError("open the lid first")
-
-    def _op_press(self, request):
-        self.button = request["button"]
-        self.due["button"] = self.time + _PRESS_MS
-        self.changed = True
-
-    def _op_key(self, request):
-        self.key = 1 if request["turned"] else 0
-        self.changed = True
 
     def _op_lid(self, request):
         self.lid = 1 if request["open"] else 0
@@ -251,21 +210,15 @@ mend: part=:str
             self._settle()
             self.changed = True
 
-    def _op_battery(self, request):
-        self.battery = request["mv"]
-        self.changed = True
-
     def _op_break(self, request):
-        self.broken[request["part"]] = 1
+        super()._op_break(request)
         if request["part"] == "shaker" and self.speed:
             self._turn(0)
-        self.changed = True
 
     def _op_mend(self, request):
-        self.broken.pop(request["part"], None)
+        super()._op_mend(request)
         if request["part"] == "rest" and not self.still and not self.speed:
             self._settle()
-        self.changed = True
 
     def truth(self):
         return {

@@ -6,6 +6,7 @@
 # A card is a byte: the face (suit * 13 + rank, 52 a joker, 53 unreadable), 64 for a foreign back, 128 for face up.
 from binascii import hexlify, unhexlify
 
+from bench.plant import attended
 from micropython import const
 
 _FEED_MS = const(60)
@@ -13,7 +14,6 @@ _RACK_MS = const(20)
 _SLOT_MS = const(1)
 _INSERT_MS = const(40)
 _EJECT_MS = const(40)
-_PRESS_MS = const(50)
 _SLOTS = const(440)
 _EMPTY = const(255)
 _FACE = const(63)
@@ -23,7 +23,7 @@ _CARD_UM = const(300)
 _BARE = b"\xff" * _SLOTS
 
 
-class Plant:
+class Plant(attended.Plant):
     ARGS = """
 load: cards=:str
 take:
@@ -41,6 +41,7 @@ mend: part=:str
     CAPABILITIES = ["draw", "raw_entropy", "rescaling"]
 
     def __init__(self):
+        super().__init__()
         self.hopper = bytearray()
         self.gate = None
         self.rack = bytearray(_BARE)
@@ -50,16 +51,7 @@ mend: part=:str
         self.taken = 0
         self.slot = 0
         self.doors = {"service": 0, "shroud": 0}
-        self.broken = {}
-        self.battery = 3000
-        self.key = 0
-        self.button = None
         self.target = None
-        self.due = {}  # motor: when it has done what it does
-        self.reading = None
-        self.emitters = 1
-        self.time = 0
-        self.changed = True
 
     # -- what survives a power cut: everything but what the motors did ------
 
@@ -67,37 +59,22 @@ mend: part=:str
     _WORLD = ("racked", "gate", "exit", "taken", "slot", "doors", "broken", "battery", "key")
 
     def world(self):
-        world = {name: getattr(self, name) for name in self._WORLD}
+        world = super().world()
         for name in self._STACKS:
             # empty slots behind the last card are no news, and a line to a supervisor takes its time
             world[name] = hexlify(getattr(self, name).rstrip(b"\xff")).decode()
         return world
 
     def restore(self, world):
-        for name in self._WORLD:
-            setattr(self, name, world[name])
+        super().restore(world)
         for name in self._STACKS:
             setattr(self, name, bytearray(unhexlify(world[name])))
         self.rack += b"\xff" * (_SLOTS - len(self.rack))
 
     # -- time ---------------------------------------------------------------
 
-    def step(self, now):
-        self.time = now
-        for motor in [name for name, due in self.due.items() if due <= now]:
-            del self.due[motor]
-            getattr(self, "_done_" + motor)()
-            self.changed = True
-
-    # The next moment at which a sensor changes by itself, or None.
-    def next(self):
-        return min(self.due.values(), default=None)
-
-    def _done_button(self):
-        self.button = None
-
     # The roller takes the lowest card of the hopper, or two of them.
-    def _done_feed(self):
+    def _done_feed(self, at):
         if self.hopper and self.gate is None:
             self.gate = self.hopper[0]
             self.hopper = self.hopper[1:]
@@ -110,17 +87,17 @@ mend: part=:str
         back, boxed = (1 if card & _BACK else 0), (1 if card & _BOXED else 0)
         return {"face": face if face <= 52 and not boxed else -1, "back": back, "thickness": thickness, "boxed": boxed}
 
-    def _done_rack(self):
+    def _done_rack(self, at):
         self.slot, self.target = self.target, None
 
-    def _done_insert(self):
+    def _done_insert(self, at):
         if self.gate is not None and self.target is None and self.rack[self.slot] == _EMPTY:
             self.rack[self.slot] = self.gate
             self.racked += 1
             self.gate = None
 
     # Out of the slot into the exit, and out of that into the tray.
-    def _done_eject(self):
+    def _done_eject(self, at):
         if self.exit is not None:
             self.tray.append(self.exit)
             self.exit = None
@@ -134,29 +111,24 @@ mend: part=:str
 
     def levels(self):
         dark = not self.emitters
-        levels = {
-            "input": 1 if self.hopper else 0,
-            "gate": 1 if dark or self.gate is not None else 0,
-            "exit": 1 if dark or self.exit is not None else 0,
-            "loaded": 1 if self.racked else 0,
-            "tray": 1 if self.tray else 0,
-            "aligned": 1 if self.target is None else 0,
-            "service_door": self.doors["service"],
-            "shroud": self.doors["shroud"],
-            "key": self.key,
-            "camera": 0 if self.broken.get("camera") else 1,
-            "battery": 1 if self.battery >= 2400 else 0,
-        }
+        levels = super().levels()
+        levels.update(
+            {
+                "input": 1 if self.hopper else 0,
+                "gate": 1 if dark or self.gate is not None else 0,
+                "exit": 1 if dark or self.exit is not None else 0,
+                "loaded": 1 if self.racked else 0,
+                "tray": 1 if self.tray else 0,
+                "aligned": 1 if self.target is None else 0,
+                "service_door": self.doors["service"],
+                "shroud": self.doors["shroud"],
+                "camera": 0 if self.broken.get("camera") else 1,
+            }
+        )
         for part in ("gate", "exit"):
             if part in self.broken:
                 levels[part] = 1 if self.broken[part] == "stuck_1" else 0
-        if self.button:
-            levels[self.button] = 1
         return levels
-
-    def take_reading(self):
-        reading, self.reading = self.reading, None
-        return reading
 
     # -- what the device does -------------------------------------------------
 
@@ -173,10 +145,6 @@ mend: part=:str
         elif name not in self.due:
             self.due[name] = self.time + (_FEED_MS if name == "feed" else _INSERT_MS if name == "insert" else _EJECT_MS)
 
-    def light_emitters(self, on):
-        self.emitters = on
-        self.changed = True
-
     # -- what a person does, by name of the link's operation -------------------
 
     def _op_load(self, request):
@@ -186,19 +154,6 @@ mend: part=:str
     def _op_take(self, request):
         self.taken += len(self.tray)
         self.tray = bytearray()
-        self.changed = True
-
-    def _op_press(self, request):
-        self.button = request["button"]
-        self.due["button"] = self.time + _PRESS_MS
-        self.changed = True
-
-    def _op_key(self, request):
-        self.key = 1 if request["turned"] else 0
-        self.changed = True
-
-    def _op_door(self, request):
-        self.doors[request["which"]] = 1 if request["open"] else 0
         self.changed = True
 
     # Through an open door: what stands in the gate or the exit, and what lies in the hopper.
@@ -220,22 +175,15 @@ mend: part=:str
         self.racked = 0
         self.rack = bytearray(_BARE)
 
-    def _op_battery(self, request):
-        self.battery = request["mv"]
-        self.changed = True
-
     # A motor that runs stands at once.
     def _op_break(self, request):
-        part, how = request["part"], request.get("how", "dead")
-        self.broken[part] = how
-        if how in ("stall", "dead"):
-            self.due.pop(part, None)
-        self.changed = True
+        super()._op_break(request)
+        if self.broken[request["part"]] in ("stall", "dead"):
+            self.due.pop(request["part"], None)
 
     def _op_mend(self, request):
-        self.broken.pop(request["part"], None)
+        super()._op_mend(request)
         self.target = None
-        self.changed = True
 
     def truth(self):
         return {

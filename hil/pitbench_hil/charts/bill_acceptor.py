@@ -8,7 +8,7 @@ until the host's ACK, 16, 11), its start-up (40/41/42, reset, 1B until the setti
 
 from __future__ import annotations
 
-from pitbench_hil.chart import Edge, Follower, Row, edges_in_words, edges_of
+from pitbench_hil.chart import Chart, Row
 
 STATES = (
     "power up",
@@ -73,43 +73,28 @@ ROWS: tuple[Row, ...] = (
     ("cleared", ("error",), ("initialise",), "a self-test after every recovery, 1.28N(g)"),
 )
 
-
-def edges() -> set[Edge]:
-    """Every (source, trigger, destination) that the chart allows."""
-    return edges_of(ROWS)
-
-
-class Chart(Follower):
-    """Follows an acceptor from the statuses that its wire shows."""
-
-    def __init__(self, state: str = "power up") -> None:
-        super().__init__(STATES, edges(), state)
-
-
-# The firmware's own names for states and events, in the chart's words. Used to compare, not to build the chart.
-FIRMWARE_STATES = {
-    "power_up": "power up",
-    "power_up_acceptor": "power up, bill in acceptor",
-    "power_up_stacker": "power up, bill in stacker",
-    "initialize": "initialise",
-    "vend_valid": "vend valid",
-    "storing": "stacking",
-}
-FIRMWARE_EVENTS = {
-    "host_reset": "reset",
-    "enabled": "enable",
-    "inhibited": "inhibit",
-    "item": "insert",
-    "arrived": "validated",
-    "invalid": "not valid",
-    "gone": "withdrawn",
-    "quiet": "host silent",
-    "timeout": "too late",
-    "past_lever": "past lever",
-    "clear": "cleared",
-}
-
-
-def firmware_edges(rows: list[list[str]]) -> set[Edge]:
-    """The rows of the device's own table (state, event, guard, next) in the chart's words."""
-    return edges_in_words(rows, FIRMWARE_STATES, FIRMWARE_EVENTS)
+CHART = Chart(
+    STATES,
+    ROWS,
+    {
+        "power_up": "power up",
+        "power_up_acceptor": "power up, bill in acceptor",
+        "power_up_stacker": "power up, bill in stacker",
+        "initialize": "initialise",
+        "vend_valid": "vend valid",
+        "storing": "stacking",
+    },
+    {
+        "host_reset": "reset",
+        "enabled": "enable",
+        "inhibited": "inhibit",
+        "item": "insert",
+        "arrived": "validated",
+        "invalid": "not valid",
+        "gone": "withdrawn",
+        "quiet": "host silent",
+        "timeout": "too late",
+        "past_lever": "past lever",
+        "clear": "cleared",
+    },
+)

@@ -6,7 +6,7 @@ reads, read before it shows, and one result a round; a fault ends operation unti
 
 from __future__ import annotations
 
-from pitbench_hil.chart import Edge, Follower, Row, edges_in_words, edges_of
+from pitbench_hil.chart import STARTS, Chart, Row
 
 STATES = (
     "power up",
@@ -38,32 +38,17 @@ ROWS: tuple[Row, ...] = (
     ("clear", ("error",), ("initialise",), "by the key, with no cause there any more"),
 )
 
-
-def edges() -> set[Edge]:
-    """Every (source, trigger, destination) that the chart allows."""
-    return edges_of(ROWS)
-
-
-class Chart(Follower):
-    """Follows a dice shaker from its status; a start begins at "power up"."""
-
-    def __init__(self, state: str = "power up") -> None:
-        start = {("power up", "start", "initialise"), ("power up", "start", "error")}
-        super().__init__(STATES, edges() | start, state)
-
-
-# The firmware's own names for states and events, in the chart's words. Used to compare, not to build the chart.
-FIRMWARE_STATES = {
-    "power_up": "power up",
-    "initialize": "initialise",
-    "unfilled": "no dice",
-    "checking": "looking at a fill",
-    "resting": "coming to rest",
-    "shown": "result shown",
-}
-FIRMWARE_EVENTS = {"at_rest": "at rest"}
-
-
-def firmware_edges(rows: list[list[str]]) -> set[Edge]:
-    """The rows of the device's own table (state, event, guard, next) in the chart's words."""
-    return edges_in_words(rows, FIRMWARE_STATES, FIRMWARE_EVENTS)
+CHART = Chart(
+    STATES,
+    ROWS,
+    {
+        "power_up": "power up",
+        "initialize": "initialise",
+        "unfilled": "no dice",
+        "checking": "looking at a fill",
+        "resting": "coming to rest",
+        "shown": "result shown",
+    },
+    {"at_rest": "at rest"},
+    unnamed=STARTS,
+)

@@ -7,7 +7,7 @@ the round is as it was.
 
 from __future__ import annotations
 
-from pitbench_hil.chart import Edge, Follower, Row, edges_in_words, edges_of
+from pitbench_hil.chart import STARTS, Chart, Row
 
 STATES = ("power up", "initialise", "idle", "selecting", "shown", "locked out", "error")
 ANY = STATES[1:-1]
@@ -25,25 +25,6 @@ ROWS: tuple[Row, ...] = (
     ("clear", ("error",), ("initialise",), "by the key, with no cause there any more"),
 )
 
-
-def edges() -> set[Edge]:
-    """Every (source, trigger, destination) that the chart allows."""
-    return edges_of(ROWS)
-
-
-class Chart(Follower):
-    """Follows a selector from its status; a start begins at "power up"."""
-
-    def __init__(self, state: str = "power up") -> None:
-        start = {("power up", "start", "initialise"), ("power up", "start", "error")}
-        super().__init__(STATES, edges() | start, state)
-
-
-# The firmware's own names for states and events, in the chart's words. Used to compare, not to build the chart.
-FIRMWARE_STATES = {"power_up": "power up", "initialize": "initialise", "locked": "locked out"}
-FIRMWARE_EVENTS: dict[str, str] = {}
-
-
-def firmware_edges(rows: list[list[str]]) -> set[Edge]:
-    """The rows of the device's own table (state, event, guard, next) in the chart's words."""
-    return edges_in_words(rows, FIRMWARE_STATES, FIRMWARE_EVENTS)
+CHART = Chart(
+    STATES, ROWS, {"power_up": "power up", "initialize": "initialise", "locked": "locked out"}, unnamed=STARTS
+)

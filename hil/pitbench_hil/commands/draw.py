@@ -7,13 +7,14 @@ import importlib
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from pitbench.errors import PitbenchError
 from pitbench.link import whole_table
 from pitbench.targets import open_target
 
 from pitbench_hil.catalogue import normal_device
+from pitbench_hil.chart import Chart
 from pitbench_hil.plugin import DEFAULT_TARGET
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -58,15 +59,15 @@ def drawing(device: str, target: str) -> str:
         mermaid(sorted(chart.edges())),
         "| trigger | from | to | source |\n|---|---|---|---|",
     ]
-    parts += [f"| {trigger} | {', '.join(of)} | {', '.join(to)} | {why} |" for trigger, of, to, why in chart.ROWS]
+    parts += [f"| {trigger} | {', '.join(of)} | {', '.join(to)} | {why} |" for trigger, of, to, why in chart.rows]
     return "\n".join(parts) + "\n"
 
 
-def chart_of(device: str) -> Any:
-    """The module with a device's reference chart. Raises PitbenchError when there is none."""
+def chart_of(device: str) -> Chart:
+    """A device's reference chart. Raises PitbenchError when there is none."""
     name = f"pitbench_hil.charts.{device.replace('-', '_')}"
     try:
-        return importlib.import_module(name)
+        return cast(Chart, importlib.import_module(name).CHART)
     except ModuleNotFoundError as error:
         raise PitbenchError(f"There is no reference chart for '{device}'.", f"Write {name}.") from error
 

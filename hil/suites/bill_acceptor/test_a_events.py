@@ -10,7 +10,7 @@ from pitbench.protocols.id003 import ERRORS, POWER_UPS, Command, Frame, Reply, S
 from pitbench_hil import acceptor_drives as drives
 from pitbench_hil.acceptor import ENABLE_ALL, POLL_MS, AcceptorBench
 from pitbench_hil.board_bench import Unreached
-from pitbench_hil.charts.bill_acceptor import Chart
+from pitbench_hil.charts.bill_acceptor import CHART
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 
@@ -74,7 +74,7 @@ def missed(seen: Iterable[int], wanted: Sequence[int]) -> list[str]:
 
 def off_chart(seen: Iterable[int], start: str = "idle") -> list[str]:
     """Statuses that the reference chart can't have reached."""
-    chart = Chart(start)
+    chart = CHART.follow(start)
     return [name for name in map(chart_name, seen) if not chart.saw(name, TRIGGERS_A_POLL)]
 
 

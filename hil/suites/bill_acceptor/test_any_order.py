@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_walk import STIMULI, Walk
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
+from pitbench_hil.walking import at_random
 
 WALKS = 12
 LENGTH = 30
@@ -43,8 +44,6 @@ PIECES = {
         "close stacker door",
     ],
 }
-steps = st.sampled_from(sorted(STIMULI)).map(lambda step: [step])
-strolls = st.lists(st.one_of(steps, st.sampled_from(sorted(PIECES)).map(PIECES.__getitem__)), max_size=LENGTH)
 
 
 @pytest.mark.parametrize("piece", PIECES)
@@ -57,28 +56,13 @@ def test_orders_that_matter(bench: AcceptorBench, check: Check, piece: str) -> N
 @pytest.mark.parametrize("number", range(3))
 @rule("NJ-1.28N(f)/any-order")
 def test_any_order_of_events(bench: AcceptorBench, check: Check, number: int) -> None:
-    @seed(number)
-    @settings(
-        max_examples=WALKS,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )
-    @given(strolls)
-    def every(stroll: list[list[str]]) -> None:
-        hold(bench, check, [step for steps in stroll for step in steps])
-
-    check.note("random walks", walks=WALKS, seed=number, stimuli=sorted(STIMULI))
-    every()
+    at_random(check, partial(hold, bench, check), STIMULI, PIECES, walks=WALKS, length=LENGTH, begins=number)
 
 
 def hold(bench: AcceptorBench, check: Check, steps: list[str]) -> None:
     """One walk, and what must be so at its end."""
     walk = Walk(bench)
-    walk.begin()
-    for step in steps:
-        walk.take(step)
+    walk.along(steps)
     walk.end()
     truth, meters = bench.truth(), bench.meters()
     stacked = bench.stacked_cents()

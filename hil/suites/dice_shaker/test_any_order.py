@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
 from pitbench_hil.check import Check
 from pitbench_hil.dice_shaker import DiceBench
 from pitbench_hil.dice_walk import STIMULI, Walk
 from pitbench_hil.marks import rule
+from pitbench_hil.walking import at_random
 
 RULE = "NJ-1.28P(j)/any-order"
 WALKS, LENGTH = 6, 16
@@ -28,8 +29,6 @@ PIECES = {
     "never at rest": ["break rest", "shake", "wait 6000 ms", "wait 6000 ms", "mend", "clear with the key", *ROUND],
     "knocked": ["shake", "wait 1000 ms", "wait 400 ms", "knock", "wait 400 ms", "knock", "wait 6000 ms"],
 }
-steps = st.sampled_from(sorted(STIMULI)).map(lambda step: [step])
-strolls = st.lists(st.one_of(steps, st.sampled_from(sorted(PIECES)).map(PIECES.__getitem__)), max_size=LENGTH)
 
 
 @pytest.mark.parametrize("piece", PIECES)
@@ -44,28 +43,13 @@ def test_orders_that_matter(still: DiceBench, check: Check, piece: str) -> None:
 def test_any_order_of_events(still: DiceBench, check: Check) -> None:
     still.start()
 
-    @seed(11)
-    @settings(
-        max_examples=WALKS,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )
-    @given(strolls)
-    def every(stroll: list[list[str]]) -> None:
-        hold(still, check, [step for steps in stroll for step in steps])
-
-    check.note("random walks", walks=WALKS, stimuli=sorted(STIMULI))
-    every()
+    at_random(check, partial(hold, still, check), STIMULI, PIECES, walks=WALKS, length=LENGTH, begins=11)
 
 
 def hold(bench: DiceBench, check: Check, steps: list[str]) -> None:
     """One walk, and what must be so at its end."""
     walk = Walk(bench)
-    walk.begin()
-    for step in steps:
-        walk.take(step)
+    walk.along(steps)
     good = [
         check.measure("steps_off_the_chart", len(walk.off_chart)),
         check.measure("unread_results", walk.unread),

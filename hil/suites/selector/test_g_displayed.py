@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
 from pitbench_hil.acts import restart
 from pitbench_hil.attended_bench import START_MS, TECHNICIAN
 from pitbench_hil.check import Check
@@ -17,6 +16,7 @@ from pitbench_hil.selector import ASIA_POKER, SELECT_MS, SUPREME_PAI_GOW, Select
 from pitbench_hil.selector_errors import DOOR, to_selecting
 from pitbench_hil.selector_rounds import not_as_drawn, seen_as, told
 from pitbench_hil.selector_walk import STIMULI, Walk
+from pitbench_hil.walking import at_random
 
 ROUNDS = 40
 
@@ -278,36 +278,19 @@ PIECES = {
     "door": ["select", "open housing", "wait 1200 ms", "close housing", "clear with the key"],
     "barred": ["done", "bonus wagers", "select", "wait 1200 ms", "no bonus wagers", "select"],
 }
-steps = st.sampled_from(sorted(STIMULI)).map(lambda step: [step])
-strolls = st.lists(st.one_of(steps, st.sampled_from(sorted(PIECES)).map(PIECES.__getitem__)), max_size=LENGTH)
 
 
 @rule(f"{BEFORE}/any-order")
 def test_any_order_of_events(still: SelectorBench, check: Check) -> None:
-    @seed(7)
-    @settings(
-        max_examples=WALKS,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )
-    @given(strolls)
-    def every(stroll: list[list[str]]) -> None:
-        hold(still, check, [step for taken in stroll for step in taken])
-
-    check.note("random walks", walks=WALKS, stimuli=sorted(STIMULI))
     for piece in PIECES.values():
         hold(still, check, piece * 2)
-    every()
+    at_random(check, partial(hold, still, check), STIMULI, PIECES, walks=WALKS, length=LENGTH, begins=7)
 
 
 def hold(bench: SelectorBench, check: Check, taken: list[str]) -> None:
     """One walk, and what must be so through it."""
     walk = Walk(bench)
-    walk.begin()
-    for step in taken:
-        walk.take(step)
+    walk.along(taken)
     good = [
         check.measure("told", walk.told),
         check.expect("rounds lost", walk.lost, 0),

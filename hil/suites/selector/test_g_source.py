@@ -1,31 +1,20 @@
-"""13:69E-1.28G(b)2 and 5 on the selector: no number without a sound source, and no start begins as another."""
+"""13:69E-1.28G(b)2 on the selector: no number without a sound source."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from pitbench.image import Image
 from pitbench_hil.attended_bench import START_MS
 from pitbench_hil.check import Check
 from pitbench_hil.fed import fed_by_itself, newly_fed
-from pitbench_hil.marks import needs, rule
-from pitbench_hil.run import Run
+from pitbench_hil.marks import rule
 from pitbench_hil.selector import NUMBERS, SELECT_MS, SelectorBench
 from pitbench_hil.selector_rounds import not_as_drawn
 from pitbench_hil.source_checks import (
-    HEALTH,
     LATEST,
-    alarm_at_the_cut_off,
-    cold_starts,
-    dates_decide_nothing,
     fails_at_the_start,
     fails_between_games,
     said_to_be_unavailable,
-    second_unit,
     spoiled,
-    units_differ,
 )
 
 # -- (b)2
@@ -92,38 +81,3 @@ def test_source_that_fails_at_the_start(still: SelectorBench, check: Check, how:
 def test_a_generator_that_computes_wrongly(bench: SelectorBench, check: Check) -> None:
     spoiled(bench, check)
     nothing_shown(bench, check)
-
-
-# -- HOUSE
-
-
-@rule("HOUSE-health-cut-offs")
-@pytest.mark.parametrize("name", HEALTH)
-def test_alarm_exactly_at_the_cut_off(fresh: SelectorBench, check: Check, name: str) -> None:
-    alarm_at_the_cut_off(fresh, check, name)
-
-
-# -- (b)5
-
-
-@rule("NJ-1.28G(b)5/cold-boots")
-def test_cold_starts(fresh: SelectorBench, check: Check) -> None:
-    cold_starts(fresh, check)
-
-
-@pytest.fixture
-def other(run: Run, image: Image, tmp_path: Path) -> Iterator[SelectorBench]:
-    """A second unit of the same make."""
-    with second_unit(run, image, tmp_path / "other") as board:
-        yield SelectorBench(board)
-
-
-@rule("NJ-1.28G(b)5/two-units")
-def test_two_units_with_the_same_noise(fresh: SelectorBench, other: SelectorBench, check: Check) -> None:
-    units_differ((fresh, other), check)
-
-
-@rule("NJ-1.28G(b)5/clock-is-no-seed")
-@needs("calendar")
-def test_every_other_date_of_28_years(fresh: SelectorBench, check: Check) -> None:
-    dates_decide_nothing(fresh, check)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.shuffler import ShufflerBench
 from pitbench_hil.shuffler_walk import STIMULI, Walk
+from pitbench_hil.walking import at_random
 
 RULE = "NJ-1.18A(c)2ii/any-order"
 WALKS, LENGTH = 6, 16
@@ -25,8 +26,6 @@ PIECES = {
     "cut in a deal": [*SHUFFLE, "hand", "wait 200 ms", "power cut", "wait 1000 ms", "clear with the key", "hand"],
     "cut while unloading": [*SHUFFLE, "unload", "wait 1000 ms", "power cut", "clear with the key", "unload"],
 }
-steps = st.sampled_from(sorted(STIMULI)).map(lambda step: [step])
-strolls = st.lists(st.one_of(steps, st.sampled_from(sorted(PIECES)).map(PIECES.__getitem__)), max_size=LENGTH)
 
 
 @pytest.mark.parametrize("piece", PIECES)
@@ -38,28 +37,13 @@ def test_orders_that_matter(still: ShufflerBench, check: Check, piece: str) -> N
 
 @rule(RULE)
 def test_any_order_of_events(still: ShufflerBench, check: Check) -> None:
-    @seed(7)
-    @settings(
-        max_examples=WALKS,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )
-    @given(strolls)
-    def every(stroll: list[list[str]]) -> None:
-        hold(still, check, [step for steps in stroll for step in steps])
-
-    check.note("random walks", walks=WALKS, stimuli=sorted(STIMULI))
-    every()
+    at_random(check, partial(hold, still, check), STIMULI, PIECES, walks=WALKS, length=LENGTH, begins=7)
 
 
 def hold(bench: ShufflerBench, check: Check, steps: list[str]) -> None:
     """One walk, and what must be so at its end."""
     walk = Walk(bench)
-    walk.begin()
-    for step in steps:
-        walk.take(step)
+    walk.along(steps)
     walk.end()
     lost, come = walk.laid_in - walk.came_out, walk.came_out - walk.laid_in
     good = [

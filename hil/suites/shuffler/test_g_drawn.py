@@ -1,4 +1,4 @@
-"""13:69E-1.28X(g), 1.28G(b)2, 4 and (c)1, 2: the declared generator draws, once a game, and what it draws is dealt."""
+"""13:69E-1.28X(g), 1.28G(b)2 and (c)1, 2: the declared generator draws, once a game, and what it draws is dealt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from pitbench_hil.check import Check
 from pitbench_hil.declared_generator import Declared, cycles_before, cycles_until
 from pitbench_hil.fed import newly_fed, set_as_declared
-from pitbench_hil.generator_checks import IDLE, idle_steps_differ
+from pitbench_hil.generator_checks import IDLE
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import DECK, ShufflerBench
 from pitbench_hil.shuffler_fed import dealt_as_drawn
@@ -63,14 +63,6 @@ def test_no_setting_has_a_part_in_an_order(fresh: ShufflerBench, check: Check) -
         now = set_as_declared(fresh, declared, **settings)
         off += places_off(declared, fresh.orders(1, now["decks"] * (52 + now["jokers"]))[0].tolist())
     check.measure("other_places", off)
-
-
-# -- (b)4
-
-
-@rule("NJ-1.28G(b)4/background")
-def test_only_idle_steps_differ(fresh: ShufflerBench, check: Check) -> None:
-    idle_steps_differ(fresh, check)
 
 
 # -- (b)2, (c)1

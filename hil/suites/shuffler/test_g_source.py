@@ -1,28 +1,17 @@
-"""13:69E-1.28G(b)2 and 5: without a sound source there is no shuffle, and what it gives begins nowhere twice."""
+"""13:69E-1.28G(b)2: without a sound source there is no shuffle."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from pitbench.image import Image
 from pitbench_hil.check import Check
-from pitbench_hil.marks import needs, rule
-from pitbench_hil.run import Run
+from pitbench_hil.marks import rule
 from pitbench_hil.shuffler import DECK, START_MS, ShufflerBench
 from pitbench_hil.source_checks import (
-    HEALTH,
     LATEST,
-    alarm_at_the_cut_off,
-    cold_starts,
-    dates_decide_nothing,
     fails_at_the_start,
     fails_between_games,
     said_to_be_unavailable,
-    second_unit,
     spoiled,
-    units_differ,
 )
 
 # -- (b)2
@@ -83,38 +72,3 @@ def test_source_that_fails_at_the_start(fresh: ShufflerBench, check: Check, how:
     check.stimulus("cleared with the key, the source as it is")
     fresh.clear()
     pressed(fresh, check)
-
-
-# -- HOUSE
-
-
-@rule("HOUSE-health-cut-offs")
-@pytest.mark.parametrize("name", HEALTH)
-def test_alarm_exactly_at_the_cut_off(fresh: ShufflerBench, check: Check, name: str) -> None:
-    alarm_at_the_cut_off(fresh, check, name)
-
-
-# -- (b)5
-
-
-@rule("NJ-1.28G(b)5/cold-boots")
-def test_cold_starts(fresh: ShufflerBench, check: Check) -> None:
-    cold_starts(fresh, check)
-
-
-@pytest.fixture
-def other(run: Run, image: Image, tmp_path: Path) -> Iterator[ShufflerBench]:
-    """A second unit of the same make."""
-    with second_unit(run, image, tmp_path / "other") as board:
-        yield ShufflerBench(board)
-
-
-@rule("NJ-1.28G(b)5/two-units")
-def test_two_units_with_the_same_noise(fresh: ShufflerBench, other: ShufflerBench, check: Check) -> None:
-    units_differ((fresh, other), check)
-
-
-@rule("NJ-1.28G(b)5/clock-is-no-seed")
-@needs("calendar")
-def test_every_other_date_of_28_years(fresh: ShufflerBench, check: Check) -> None:
-    dates_decide_nothing(fresh, check)
