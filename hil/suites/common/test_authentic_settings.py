@@ -78,12 +78,12 @@ def test_altered_settings_are_not_used(
 def is_right(altered: Altered, copies: str, settings: Mapping[str, Any]) -> bool:
     """Whether the sound copy is used, or, where there is none, nothing: a memory error stands.
 
-    A board that goes down over them has used them.
+    A board that goes down over them, or says nothing of itself any more, has used them.
     """
     try:
         altered.board.reconnect()
         return works_by(altered, copies, settings)
-    except (LinkTimeout, BoardRebooted):
+    except (LinkError, LinkTimeout, BoardRebooted):
         return False
 
 

@@ -119,7 +119,7 @@ def test_neither_open_nor_unlocked_is_filled(still: DiceBench, check: Check) -> 
     check.expect("closed and locked", still.refused_fill(), "")
 
 
-@rule("NJ-1.16A(a)/secured-when-filled")
+@rule("NJ-1.16A(a)/secured-when-filled", "NJ-1.13A(d)1v/secured")
 def test_loose_it_is_not_filled_and_found_at_the_start(still: DiceBench, check: Check) -> None:
     still.start()
     still.staffed()

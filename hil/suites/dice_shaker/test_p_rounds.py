@@ -106,7 +106,7 @@ def played_on(bench: DiceBench, check: Check, rule: str | None = None) -> None:
     if bench.status()["state"] == "shown":
         bench.next()
     bench.do("lie", above="261")
-    while bench.truth()["coming"] > 1:
+    for _ in range(bench.truth()["coming"] - 1):
         bench.shake()
         bench.next()
     bench.shake()
