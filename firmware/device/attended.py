@@ -5,7 +5,7 @@ from device import base
 
 # It stands on receipts, in logs.
 def is_name(text, longest=24):
-    return 0 < len(text) <= longest and all(" " <= letter <= "~" for letter in text)
+    return 0 < len(text) <= longest and text == text.strip() and all(" " <= letter <= "~" for letter in text)
 
 
 # A device has `sensed`, its doors: (sensor, what it reads when open, condition); `unseen`: conditions whose end no

@@ -81,6 +81,7 @@ class DiceShaker(Attended):
         self.age = DiceAge(self.record["age"], calendar)
         self.watch = None
         self.heard_at = 0
+        self.closing = False  # a round ends with the step under way
         self.people = None  # who fills, while it is looked at what they put in
         self.leg = 0
         self.tumbles = 0
@@ -90,8 +91,12 @@ class DiceShaker(Attended):
         self.faces = None
         self.recalled = 0  # rounds back that the display shows, from 1
 
+    # Of a memory that is lost or cleared: nobody knows what was done with the dice that are in.
     def blank(self):
-        return blank_record()
+        record = blank_record()
+        record["used"] = True
+        record["tamper"] = (getattr(self, "record", None) or record)["tamper"]
+        return record
 
     # -- what it shows -----------------------------------------------------
 
@@ -184,8 +189,8 @@ class DiceShaker(Attended):
         self._fire("fill", now)
 
     def wrong_inspection(self, who, licence, found):
-        if not (is_name(who, 20) and is_name(licence, 12)):
-            return "who has 1 to 20 printable ASCII letters, licence 1 to 12"
+        if not (is_name(who, 20) and is_name(licence, 12)) or "|" in who + licence + found:
+            return "who has 1 to 20 printable ASCII letters, licence 1 to 12, and no |"
         return "" if found == "" or is_name(found, 40) else "found has at most 40 printable ASCII letters"
 
     # 13:69E-1.16A(b): the report of a tampering has when, where, who.
@@ -199,6 +204,23 @@ class DiceShaker(Attended):
             self._raise("tampered", found, now)
 
     # -- events ------------------------------------------------------------
+
+    def step(self, event, now):
+        if event[0] != "store_error":
+            self.closing = False
+        return super().step(event, now)
+
+    # What couldn't be stored is no result: its round is open.
+    def _on_store_error(self, now, why):
+        if self.closing:
+            self._reopen()
+        super()._on_store_error(now, why)
+
+    def _reopen(self):
+        self.closing = False
+        self.record["rounds"] = self.record["rounds"][:-1]
+        self.record["shown"] = ""
+        self.record["tries"] = 0
 
     def _progress(self, now):
         super()._progress(now)
@@ -346,6 +368,7 @@ class DiceShaker(Attended):
         self.record["rounds"] = (self.record["rounds"] + [row])[-_ROUNDS:]
         self.record["flight"] = None
         self.record["tries"] = None
+        self.closing = True
         self._commit()
 
     def _take_away(self, now):

@@ -105,12 +105,12 @@ class DiceBench(AttendedBench):
         self.place(dice or "f" * GAMES[settings.get("game", "sic bo")])
         self.fill()
 
-    def lie(self, above: Sequence[int] | str, below: str | None = None, sure: int = SURE) -> None:
+    def lie(self, above: Sequence[int] | str, below: str | None = None, sure: int | list[int] = SURE) -> None:
         """How the dice will lie after the next shake nobody spoke for yet, as each reader sees them.
 
         Args:
             above, below: spots, 0 for what can't be read; below, unless given, is what is opposite.
-            sure: per cent.
+            sure: per cent, of all dice or of each.
         """
         other = {} if below is None else {"below": below}
         self.do("lie", above="".join(map(str, above)), sure=sure, **other)

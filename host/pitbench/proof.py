@@ -36,7 +36,7 @@ def asked(op: str, args: Mapping[str, Any]) -> str:
 def _words(values: object) -> str:
     """Each value by its name, as JSON, in order of name."""
     words = values if isinstance(values, dict) else {}
-    return ",".join(f"{name}={json.dumps(words[name])}" for name in sorted(words))
+    return ",".join(f"{name}={json.dumps(words[name], ensure_ascii=False)}" for name in sorted(words))
 
 
 def with_proof(link: LinkClient, op: str, args: Mapping[str, Any], role: str, secret: bytes) -> dict[str, Any]:

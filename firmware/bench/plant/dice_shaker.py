@@ -23,7 +23,7 @@ key: turned=:bool
 lid: open=:bool
 lock: locked=:bool
 latch: secured=:bool
-lie: above=:str|:empty below?=:str|:empty sure?=:int
+lie: above=:str|:empty below?=:str|:empty sure?=:int|:list
 knock:
 battery: mv=:int
 break: part=shaker|still|rest|reader_above|reader_below|drive|look
@@ -85,7 +85,11 @@ mend: part=:str
         blind = [part for part in ("reader_above", "reader_below") if part in self.broken]
         if blind:
             return None
-        return {"above": list(above), "below": list(below), "sure": [sure] * max(len(above), len(below))}
+        return {
+            "above": list(above),
+            "below": list(below),
+            "sure": sure if isinstance(sure, list) else [sure] * max(len(above), len(below)),
+        }
 
     def _opposite(self):
         return [6 if die == "i" else 7 - face for die, face in zip(self.dice, self.faces)]
@@ -197,7 +201,7 @@ mend: part=:str
         self.changed = True
 
     # How the dice will lie after the next shake that is not spoken for: spots as each reader sees them, 0 where it
-    # can't read them; below, unless given, what is opposite; how sure both are, in per cent.
+    # can't read them; below, unless given, what is opposite; how sure both are, in per cent, of all or of each.
     def _op_lie(self, request):
         above = [int(digit) for digit in request["above"]]
         below = request.get("below")

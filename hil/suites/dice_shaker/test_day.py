@@ -60,8 +60,13 @@ def off_until(bench: DiceBench, second: int | None) -> None:
 def test_with_power_all_the_time(still: DiceBench, check: Check) -> None:
     still.ready()
     filled = still.status()["now"]
-    check.stimulus("a day but a minute goes by")
-    still.advance(DAY_MS - MINUTE_MS)
+    check.stimulus("a day but a minute goes by; in its middle it is inspected, and an error is cleared")
+    still.advance(DAY_MS // 2)
+    still.inspect()
+    still.do("lock", locked=False)
+    still.do("lock", locked=True)
+    still.clear()
+    still.advance(filled + DAY_MS - MINUTE_MS - still.status()["now"])
     check.expect("plays", still.shake("354")["faces"], [3, 5, 4])
     still.next()
     check.stimulus("the last minute goes by")
@@ -107,6 +112,7 @@ def test_restarts_after_a_memory_clear(still: DiceBench, check: Check) -> None:
     still.staffed()
     still.do("meters")
     still.prove("clear_memory", TECHNICIAN, "clear_memory")
+    still.inspect()
     still.place("fff")
     still.fill()
     check.stimulus("memory cleared, filled, an hour with power, an hour without")

@@ -76,12 +76,14 @@ def test_lid_of_mini_dice(still: DiceBench, check: Check, moment: str) -> None:
 def test_lock(bench: DiceBench, check: Check, moment: str) -> None:
     check.measure("results", results_of(bench, check, "lock", moment))
     plays_again(bench, check)
+    again_after_a_restart(bench, check, "lock", moment)
 
 
 @pytest.mark.parametrize("moment", each(SECURED))
 def test_latch(bench: DiceBench, check: Check, moment: str) -> None:
     check.measure("results", results_of(bench, check, "latch", moment))
     plays_again(bench, check)
+    again_after_a_restart(bench, check, "latch", moment)
 
 
 def plays_again(bench: DiceBench, check: Check) -> None:
@@ -90,6 +92,15 @@ def plays_again(bench: DiceBench, check: Check) -> None:
     if bench.status()["state"] == "shown":
         bench.next()
     check.expect("a round after it was put right", bench.shake("261")["faces"], [2, 6, 1])
+    bench.next()
+
+
+def again_after_a_restart(bench: DiceBench, check: Check, what: str, moment: str) -> None:
+    """The same after the power was off."""
+    bench.cut()
+    bench.power_on()
+    bench.start()
+    check.measure("results", results_of(bench, check, what, moment))
 
 
 @rule("NJ-1.13A(d)1ii/sealed")
@@ -102,6 +113,10 @@ def test_sealed_it_plays_unlocked(still: DiceBench, check: Check) -> None:
     check.expect("filled", still.fill(seal="S-1234")["state"], "idle")
     check.measure("locked_out", int(still.shake("261")["faces"] != [2, 6, 1]))
     check.expect("seal on record", still.do("dice")["filled"]["seal"], "S-1234")
+    still.next()
+    check.stimulus("its lid opened")
+    check.expect("told within 100 ms", opened(still, "lid") <= 100, True)
+    check.expect("stopped", still.status()["state"], "error")
 
 
 @rule("NJ-1.13A(d)1ii/filled-closed")

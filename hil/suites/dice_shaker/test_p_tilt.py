@@ -94,6 +94,9 @@ def test_raised_in_a_round(bench: DiceBench, check: Check, part: str) -> None:
     check.measure("unshown", stands(bench, name))
     results = len(bench.results()) + pressed(bench)
     bench.clear(key=False)
+    bench.do("battery", mv=2000)
+    bench.clear(key=False)
+    bench.do("battery", mv=3000)
     early = name not in bench.status()["standing"]
     if part not in CLEARED_BY_THE_KEY:
         bench.clear()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pitbench.proof import asked
 from pitbench_hil.acts import NOON
+from pitbench_hil.attended_bench import TECHNICIAN
 from pitbench_hil.authority import refusal
 from pitbench_hil.check import Check
 from pitbench_hil.dice_shaker import ATTENDANT, BOSS, PEOPLE, DiceBench, words_of
@@ -85,6 +86,16 @@ def test_inspected_before_it_is_filled_again(empty: DiceBench, check: Check) -> 
 
 
 @rule("HOUSE-inspection")
+def test_a_cleared_memory_knows_of_no_inspection(empty: DiceBench, check: Check) -> None:
+    empty.do("meters")
+    check.stimulus("memory cleared with dice in that nobody answers for, asked to fill it")
+    empty.prove("clear_memory", TECHNICIAN, "clear_memory")
+    check.measure("filled", int(not empty.refused_fill()))
+    empty.inspect()
+    check.expect("inspected", empty.refused_fill(), "")
+
+
+@rule("HOUSE-inspection")
 def test_an_inspection_of_dice_that_stay_is_not_the_last_one(empty: DiceBench, check: Check) -> None:
     empty.fill()
     check.stimulus("inspected at once, used, emptied, asked to fill it again")
@@ -116,6 +127,10 @@ def test_tampering_is_reported(empty: DiceBench, check: Check, calendar: int | N
     empty.cut()
     empty.power_on()
     empty.advance(2000)
+    expect_report(empty, check, right)
+    empty.take()
+    empty.clear()
+    empty.inspect()
     expect_report(empty, check, right)
     check.measure("results", len(empty.results()))
 

@@ -17,6 +17,10 @@ CLAUSE = "NJ-1.28G(c)1"
 GUESS = f"{CLAUSE}/no-guess"
 WAIT_MS = 60_000
 LOOK_MS = 40
+# By the first die: a game for each.
+IN_GAMES = ("mini-dice", "sic bo", "pai gow", "pai gow poker", "asia poker", "supreme pai gow", "sic bo")
+# What the lower reader alone can't tell.
+LOWER_READER: dict[str, tuple[dict[str, Any], ...]] = {"leaning": ({"above": "354", "below": "420"},)}
 # The same of two dice.
 OF_TWO: dict[str, dict[str, Any]] = {
     "leaning": {"above": "60"},
@@ -34,7 +38,13 @@ def words(faces: tuple[int, ...]) -> str:
 @rule(f"{CLAUSE}/result-is-the-reading", "NJ-1.28G(c)2/no-void-without-fault")
 def test_every_outcome_is_shown_as_it_was_read(still: DiceBench, check: Check, run: Run, first: int) -> None:
     """Those of three dice with that first face; at 0 those of two."""
-    still.ready(game="sic bo" if first else "mini-dice")
+    settings = {"game": IN_GAMES[first], "table": f"T {first}", "tries": 1 + first % 5, "host": 0}
+    still.ready(**settings)
+    if first % 2:
+        still.cut()
+        still.power_on()
+        still.start()
+    check.stimulus("outcomes in a game, each known before", **settings, restarted=bool(first % 2))
     others = list(itertools.product(range(1, 7), repeat=2))
     every = [(first, *pair) for pair in others] if first else others
     wrong = 0
@@ -111,9 +121,15 @@ def test_what_is_not_surely_read_has_no_face(still: DiceBench, check: Check, how
     for reading in at_each_die(UNREAD[how]):
         results += no_result(still, check, **reading)
         readings += 1
-    for sure in (0, 50, 89):
+    for sure in (0, 50, 89, [99, 99, 80], [99, 80, 99], [80, 99, 99]):
         results += no_result(still, check, above="126", sure=sure)
         readings += 1
+    check.stimulus("the same after a restart")
+    still.cut()
+    still.power_on()
+    still.start()
+    for reading in (UNREAD[how], *LOWER_READER.get(how, ())):
+        results += no_result(still, check, **reading)
     still.board.start_over()
     still.ready(game="mini-dice")
     results += no_result(still, check, **OF_TWO[how])

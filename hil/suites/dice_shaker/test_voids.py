@@ -126,3 +126,21 @@ def test_without_a_result_none_is_told(bench: DiceBench, check: Check, fault: st
     check.expect("recalled without faces", bench.rounds()[-1][2], "")
     check.note("told", said=said[:3])
     check.measure("false_reports", len(said))
+
+
+@rule("NJ-1.28G(c)3/void-is-called-void")
+def test_what_could_not_be_stored_is_no_result(still: DiceBench, check: Check) -> None:
+    failed = 0
+    for write in range(1, 12):
+        still.board.start_over()
+        still.ready()
+        still.lie("354")
+        check.stimulus("the store is full at a write of a round", write=write)
+        still.do("store_fault", at=write, how="full")
+        still.press("shake")
+        still.advance(ROUND_MS)
+        if "memory_error" not in still.status()["standing"]:
+            break
+        failed += 1
+        check.measure("false_reports", len([said for said in faces_told(still) if not said.startswith("event")]))
+    check.expect("writes of a round that failed", failed >= 2, True)
