@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pitbench.link import LinkError
 from pitbench.proof import asked
 from pitbench_hil.acts import NOON
 from pitbench_hil.attended_bench import TECHNICIAN
@@ -136,7 +137,11 @@ def test_tampering_is_reported(empty: DiceBench, check: Check, calendar: int | N
 
 
 def expect_report(bench: DiceBench, check: Check, right: dict[str, Any]) -> None:
-    report = bench.prove("tamper_report", ATTENDANT, "tamper_report")
+    try:
+        report = bench.prove("tamper_report", ATTENDANT, "tamper_report")
+    except LinkError as error:
+        check.note("no report", why=error.why)
+        report = {}
     check.measure("missing_fields", len(right.keys() - report.keys()))
     wrong = [name for name in right if name in report and not alike(report[name], right[name])]
     check.note("report", fields=report, wrong=wrong)
