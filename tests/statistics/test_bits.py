@@ -116,3 +116,9 @@ def test_a_generator_with_a_fixed_seed_passes_them_all(million):
 def test_what_a_test_is_not_defined_for_is_one_sentence(call, words):
     with pytest.raises(SampleError, match=words):
         call()
+
+
+@pytest.mark.parametrize("bit", [0, 1])
+def test_bits_that_are_all_alike_are_too_few_to_tell_or_too_many_alike(bit):
+    assert bits.runs([bit] * 15) == 1.0
+    assert bits.runs([bit] * 16) == 0.0

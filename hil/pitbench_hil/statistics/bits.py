@@ -39,13 +39,18 @@ def block_frequency(bits: ArrayLike, block: int) -> float:
 
 
 def runs(bits: ArrayLike) -> float:
-    """As many changes between zero and one as there should be (2.3). Zero where the ones alone are too many or few."""
+    """As many changes between zero and one as there should be (2.3). Zero where the ones alone are too many or few.
+
+    Of up to 15 bits all may be alike, and nothing is to be said of their changes: one.
+    """
     row = bits_of(bits, 2)
     share = _ones(row) / row.size
     if abs(share - 0.5) >= 2 / math.sqrt(row.size):
         return 0.0
     found = 1 + int(np.count_nonzero(row[1:] != row[:-1]))
     spread = share * (1 - share)
+    if not spread:
+        return 1.0
     return float(erfc(abs(found - 2 * row.size * spread) / (2 * math.sqrt(2 * row.size) * spread)))
 
 
