@@ -27,7 +27,7 @@ OF_TWO: dict[str, dict[str, Any]] = {
     "stacked": {"above": "6", "below": "11"},
     "unsure": {"above": "66", "sure": 89},
 }
-READS = ("status", "rounds", "dice", "log", "table", "meters", "post")
+READS = ("status", "heap", "rounds", "dice", "log", "table", "meters", "post")
 
 
 def words(faces: tuple[int, ...]) -> str:
