@@ -7,7 +7,7 @@ from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.shuffler import DECK, ShufflerBench
-from pitbench_hil.shuffler_moves import DOORS, STATES, afresh, dealt, press_all
+from pitbench_hil.shuffler_moves import DOORS, STATES, afresh, dealt, press_all, until_truth
 
 RESHUFFLE, RESUME = "HOUSE-abort-and-reshuffle", "HOUSE-authorised-resume"
 MINUTE_MS = 60_000
@@ -41,6 +41,8 @@ def test_whole_reshuffle(still: ShufflerBench, check: Check, state: str) -> None
             still.until("ready", within=30_000)
         else:
             still.advance(3000)
+            # A card stands at the gate: the unloading has to take it, too.
+            until_truth(still, lambda truth: truth["gate"] == 1)
         check.stimulus("opened and closed, cleared with the key", which=which, state=state)
         opened_and_closed(still, which)
         still.clear()
