@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from pitbench_hil.attended_bench import AttendedBench
 from pitbench_hil.authentic import Altered
 from pitbench_hil.check import Check
 from pitbench_hil.common_device import Device, described, has_description
+from pitbench_hil.drawing_bench import DrawingBench
 from pitbench_hil.gat_terminal import Terminal
 from pitbench_hil.marks import rule
 
@@ -21,6 +23,15 @@ SIGNALS = ("NY-5321.12(f)/{}-signal", "NY-5321.15(d)/{}-signal")
 NOTHING = object()
 # Requests about anything else have rules of their own.
 ABOUT = ("files", "passwords", "settings")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What a generator gives is asked where there is one: a suite of other devices needn't load what that takes."""
+    if not collection_path.name.startswith("test_generator"):
+        return None
+    name = config.option.device
+    draws = name and has_description(name) and issubclass(described(name).bench, DrawingBench)
+    return None if draws else True
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
