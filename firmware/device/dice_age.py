@@ -14,7 +14,7 @@ class DiceAge:
         self.kept = kept
         self.calendar = calendar
         self._since = self._saved = None
-        self._set = None  # second of the calendar less those of `now`
+        self._set = None  # the calendar against `now`, as of then
 
     def begin(self, now):
         self._since = now
@@ -37,11 +37,7 @@ class DiceAge:
         today = self.calendar()
         self.kept[0], self.kept[1] = ms, today
         self._saved = now
-        self._set = self._against(now)
-
-    def _against(self, now):
-        today = self.calendar()
-        return None if today is None else today - now // 1000
+        self._set = _against(today, now)
 
     def ms(self, now):
         return 0 if self._since is None else now - self._since
@@ -59,7 +55,7 @@ class DiceAge:
         return True
 
     def clock_set(self, now):
-        against = self._against(now)
+        against = _against(self.calendar(), now)
         if against is None or self._set is None:
             return against is not self._set
         return abs(against - self._set) > _APART_S
@@ -68,3 +64,8 @@ class DiceAge:
         if self._since is None:
             return None
         return min(now + _WATCH_MS, max(now, self._since + DAY_MS))
+
+
+# The second of a calendar less those of `now`.
+def _against(today, now):
+    return None if today is None else today - now // 1000

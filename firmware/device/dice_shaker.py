@@ -17,9 +17,9 @@ _REST_MS = const(4000)
 _STILL_MS = const(200)
 _LOOK_MS = const(500)
 _ROUNDS = const(10)  # 13:69E-1.28P(i)
-# Of who fills it, with their longest: all of it, and a proof, stand in one line of the link.
-_PEOPLE = (("who", 20), ("licence", 12), ("witness", 20), ("witness_licence", 12))
-_SEAL = const(12)
+# The words of a filling, with their longest: all of them, and a proof, stand in one line of the link.
+PEOPLE = (("who", 20), ("licence", 12), ("witness", 20), ("witness_licence", 12), ("seal", 12))
+_FOUND = const(40)
 # Pulled up: a part that isn't there doesn't stop the others.
 PULLED_UP = ("reader_above", "reader_below", "drive", "still", "battery")
 # A look of which the readers said nothing.
@@ -45,6 +45,11 @@ def blank_record():
     return record
 
 
+# In a proof they are parted by what none of them has.
+def is_word(text, longest):
+    return is_name(text, longest) and "|" not in text
+
+
 # Written otherwise, it is still the same person.
 def alike(one, other):
     return one.replace(" ", "").lower() == other.replace(" ", "").lower()
@@ -61,23 +66,16 @@ class DiceShaker(Attended):
     table = TABLE
     conditions = CONDITIONS
     capabilities = ["dice", "doors", "lcd", "access"]
-    calm = ("unfilled", "idle", "shown")
+    calm = recalls = ("unfilled", "idle", "shown")
     unseen = ("software_error", "shaker_stalled", "rest_unseen", "reader_failed", "no_result", "post_failed")
     buttons = ("shake", "next", "recall", "clear")
     defaults = {"game": "sic bo", "tries": 3, "table": "-", "host": 0}
     ranges = {"tries": (1, 5), "host": (0, 60)}
     round_fields = "number calendar faces void end"
-    # What takes more than a secret of its own: operation, roles that may.
-    rights = {
-        "configure": ("technician",),
-        "clear_memory": ("technician",),
-        "commission": ("technician",),
-        "tamper_report": ("attendant", "regulator"),
-    }
+    rights = dict(Attended.rights, tamper_report=("attendant", "regulator"))
 
     def __init__(self, record, verified, calendar):
         super().__init__(record, verified, calendar, DiceShakerTest())
-        self.begin()
         self.age = DiceAge(self.record["age"], calendar)
         self.watch = None
         self.heard_at = 0
@@ -89,13 +87,11 @@ class DiceShaker(Attended):
         self.resting = False
         self.until = 0  # when they have to lie still
         self.faces = None
-        self.recalled = 0  # rounds back that the display shows, from 1
 
     # Of a memory that is lost or cleared: nobody knows what was done with the dice that are in.
     def blank(self):
         record = blank_record()
         record["used"] = True
-        record["tamper"] = (getattr(self, "record", None) or record)["tamper"]
         return record
 
     # -- what it shows -----------------------------------------------------
@@ -155,11 +151,9 @@ class DiceShaker(Attended):
 
     # Why these persons can't fill it now, in words; "" where they can. 1.16(f): two of them, each licensed.
     def wrong_fill(self, people):
-        for name, longest in _PEOPLE:
-            if not is_name(people[name], longest) or "|" in people[name]:
+        for name, longest in PEOPLE:
+            if not is_word(people[name], longest) and (name != "seal" or people[name]):
                 return "%s has 1 to %d printable ASCII letters, and no |" % (name, longest)
-        if people["seal"] and not is_name(people["seal"], _SEAL):
-            return "seal has up to %d printable ASCII letters" % _SEAL
         if alike(people["who"], people["witness"]) or alike(people["licence"], people["witness_licence"]):
             return "two persons fill it: somebody else is the witness"
         if self.record["filled"]:
@@ -181,7 +175,9 @@ class DiceShaker(Attended):
         super()._on_configure(now, settings, who)
 
     def _on_clear_memory(self, now, who):
+        tamper = self.record["tamper"]
         super()._on_clear_memory(now, who)
+        self.record["tamper"] = tamper
         self.age.kept = self.record["age"]
 
     def _on_fill(self, now, people):
@@ -189,9 +185,10 @@ class DiceShaker(Attended):
         self._fire("fill", now)
 
     def wrong_inspection(self, who, licence, found):
-        if not (is_name(who, 20) and is_name(licence, 12)) or "|" in who + licence + found:
-            return "who has 1 to 20 printable ASCII letters, licence 1 to 12, and no |"
-        return "" if found == "" or is_name(found, 40) else "found has at most 40 printable ASCII letters"
+        for name, text, longest in (("who", who, 20), ("licence", licence, 12), ("found", found or "-", _FOUND)):
+            if not is_word(text, longest):
+                return "%s has 1 to %d printable ASCII letters, and no |" % (name, longest)
+        return ""
 
     # 13:69E-1.16A(b): the report of a tampering has when, where, who.
     def _on_inspect(self, now, who, licence, found):
@@ -218,9 +215,9 @@ class DiceShaker(Attended):
 
     def _reopen(self):
         self.closing = False
+        self.record["tries"] = self.record["rounds"][-1][3]
         self.record["rounds"] = self.record["rounds"][:-1]
         self.record["shown"] = ""
-        self.record["tries"] = 0
 
     def _progress(self, now):
         super()._progress(now)
@@ -390,15 +387,6 @@ class DiceShaker(Attended):
         self.faces = self.people = None
         for name in ("shaker", "look"):
             self._motor(name, 0)
-
-    # 13:69E-1.28P(i): each press recalls one round further back.
-    def _press(self, button, now):
-        if button == "recall" and self.state in ("unfilled", "idle", "shown"):
-            rounds = len(self.record["rounds"])
-            self.recalled = self.recalled + 1 if self.recalled < rounds else 0
-            self._event("recalled", str(self.recalled))
-        else:
-            super()._press(button, now)
 
     # -- parts -------------------------------------------------------------
 

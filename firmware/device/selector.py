@@ -50,25 +50,17 @@ class Selector(Drawn, Attended):
     calm = ("idle", "shown")
     unseen = ("software_error", "entropy_failed", "display_failed")
     buttons = ("select", "done", "recall", "clear")
-    resting = ("idle", "shown", "locked")
+    resting = recalls = ("idle", "shown", "locked")
     # bonus: whether the table offers the wagers of 13:69F-11.17.
     defaults = {"game": _PAI_GOW_POKER, "bonus": False}
     ranges = {}  # type: dict[str, tuple[int, int]]
     round_fields = "number calendar game outcome"
-    # What takes more than a secret of its own: operation, roles that may.
-    rights = {
-        "configure": ("technician",),
-        "clear_memory": ("technician",),
-        "commission": ("technician",),
-    }
 
     def __init__(self, record, verified, calendar, generator):
         super().__init__(record, verified, calendar, SelectorTest())
-        self.begin()
         self.begin_drawing(generator)
         self.driven = 0  # what the display is to show, 0 for nothing
         self.settled = None  # when it has to
-        self.recalled = 0  # rounds back that the message shows, from 1
 
     # Of a memory that is lost or cleared: what the table offers is known no more, so that it may not be used.
     def blank(self):
@@ -147,14 +139,6 @@ class Selector(Drawn, Attended):
     def _on_store_error(self, now, why):
         super()._on_store_error(now, why)
         self._drive(0, now)
-
-    # 13:69E-1.28P(i): each press recalls one round further back.
-    def _press(self, button, now):
-        if button == "recall" and self.state in self.resting:
-            self.recalled = self.recalled + 1 if self.recalled < len(self.rounds()) else 0
-            self._event("recalled", str(self.recalled))
-        else:
-            super()._press(button, now)
 
     # There is nothing on its way that a sensor could follow.
     def follow(self, now, levels, reading, before):

@@ -61,19 +61,12 @@ class Shuffler(Drawn, CardPath, Attended):
     buttons = ("start", "deal", "hand", "unload", "clear")
     defaults = {"game": "blackjack", "decks": 1, "jokers": 0, "hand": _HAND, "recognise": True, "continuous": False}
     ranges = {"decks": (1, 8), "jokers": (0, 2), "hand": (1, 13)}
-    # What takes more than a secret of its own: operation, roles that may.
-    rights = {
-        "history": ("technician", "regulator"),
-        "configure": ("technician",),
-        "clear_memory": ("technician",),
-        "commission": ("technician",),
-    }
+    rights = dict(Attended.rights, history=("technician", "regulator"))
 
     def __init__(self, record, verified, calendar, generator):
         super().__init__(record, verified, calendar, ShufflerTest())
         self.begin_drawing(generator)
         self.inspected = None  # the cards counted last: calendar, game, decks, cards, what is wrong with them
-        self.begin()
         self.begin_path()
 
     def blank(self):

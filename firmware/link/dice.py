@@ -1,9 +1,10 @@
 # What a dice shaker is told by people, and says of them: who filled it, who inspected it, what was found.
 from device.dice_age import DAY_MS
+from device.dice_shaker import PEOPLE
 from link.frame import Refused
 from link.late import load
 
-_PEOPLE = ("who", "licence", "witness", "witness_licence", "seal")
+_PEOPLE = [name for name, _ in PEOPLE]
 
 
 # Not by an import, which would load it unvouched where nobody asked for a proof yet.

@@ -133,6 +133,10 @@ def test_tampering_is_reported(empty: DiceBench, check: Check, calendar: int | N
     empty.clear()
     empty.inspect()
     expect_report(empty, check, right)
+    check.stimulus("memory cleared")
+    empty.do("meters")
+    empty.prove("clear_memory", TECHNICIAN, "clear_memory")
+    expect_report(empty, check, right)
     check.measure("results", len(empty.results()))
 
 
