@@ -10,8 +10,7 @@ def is_name(text, longest=24):
 
 # A device has `sensed`, its doors: (sensor, what it reads when open, condition); `unseen`: conditions whose end no
 # sensor sees, it is the key's holder who says so and the self-test looks again; `buttons`; `defaults` of its settings
-# and their `ranges`; `calm`, the states in which its light is green. One with a button "recall" has rounds() and
-# `recalls`, the states in which they are recalled.
+# and their `ranges`; `calm`, the states in which its light is green.
 class Attended(base.Device):
     sensed = ()  # type: tuple[tuple[str, int, str], ...]
     # What takes more than a secret of its own: operation, roles that may.
@@ -24,7 +23,6 @@ class Attended(base.Device):
     def __init__(self, record, verified, calendar, post):
         super().__init__(record, verified, calendar, post)
         self.opened = {}  # condition of a door: whether it is open
-        self.recalled = 0  # rounds back that the display shows, from 1
 
     def shown(self):
         return self.state, 0
@@ -61,10 +59,6 @@ class Attended(base.Device):
     def _press(self, button, now):
         if button == "clear":
             self._clear(now)
-        elif button == "recall" and self.state in self.recalls:
-            # 13:69E-1.28P(i): each press recalls one round further back.
-            self.recalled = self.recalled + 1 if self.recalled < len(self.rounds()) else 0
-            self._event("recalled", str(self.recalled))
         elif not self._fire(button, now):
             self._event("refused", button)
 

@@ -1,13 +1,14 @@
 # A dice shaker, as 13:69E-1.13A to W, 1.16 and 1.16A ask: filled by two persons, locked and secured, it shakes, waits
 # for rest, and shows what both readers are sure of. The outcome is read from the dice; nothing here draws one.
 from device import base
-from device.attended import Attended, is_name
+from device.attended import is_name
 from device.conditions import MESSAGE
 from device.date import written
 from device.dice import GAMES, HANDED, WRONG, counted, judge
 from device.dice_age import DiceAge
 from device.dice_shaker_selftest import DiceShakerTest
 from device.dice_shaker_table import CONDITIONS, TABLE
+from device.rounds import Rounds
 from micropython import const
 
 # Motor level, and how long: fast, then slower.
@@ -62,7 +63,7 @@ def create(record, verified, calendar, new, entropy, unique):
     return DiceShaker(record, verified, calendar)
 
 
-class DiceShaker(Attended):
+class DiceShaker(Rounds):
     table = TABLE
     conditions = CONDITIONS
     capabilities = ["dice", "doors", "lcd", "access"]
@@ -72,7 +73,7 @@ class DiceShaker(Attended):
     defaults = {"game": "sic bo", "tries": 3, "table": "-", "host": 0}
     ranges = {"tries": (1, 5), "host": (0, 60)}
     round_fields = "number calendar faces void end"
-    rights = dict(Attended.rights, tamper_report=("attendant", "regulator"))
+    rights = dict(Rounds.rights, tamper_report=("attendant", "regulator"))
 
     def __init__(self, record, verified, calendar):
         super().__init__(record, verified, calendar, DiceShakerTest())

@@ -3,11 +3,11 @@
 from binascii import unhexlify
 
 from device import base
-from device.attended import Attended
 from device.conditions import MESSAGE
 from device.date import written
 from device.drawn import Drawn
 from device.generator import DeadSource, Generator
+from device.rounds import Rounds
 from device.selector_selftest import SelectorTest
 from device.selector_table import CONDITIONS, TABLE
 from micropython import const
@@ -42,7 +42,7 @@ def create(record, verified, calendar, new, entropy, unique):
     return Selector(record, verified, calendar, Generator(entropy(), unhexlify(unique)))
 
 
-class Selector(Drawn, Attended):
+class Selector(Drawn, Rounds):
     table = TABLE
     conditions = CONDITIONS
     capabilities = ["selector", "doors", "lcd", "access"]
