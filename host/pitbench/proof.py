@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +20,27 @@ def proof(secret: bytes, nonce: str, role: str, asked: str) -> str:
 
 def asked(op: str, args: Mapping[str, Any]) -> str:
     """Return what a proof for this request covers beside nonce and role."""
-    if op == "service":
-        return f"{args.get('what')}|{args.get('who')} {args.get('licence')} {args.get('reason')}"
-    if op == "configure":
-        return "configure|" + _words(args.get("set"))
-    if op == "commission":
-        return f"commission|{args.get('role')}|{args.get('secret')}"
-    if op == "fill":
-        people = args.get("people")
-        return "|".join(["fill", *map(str, people if isinstance(people, (list, tuple)) else [])])
-    if op == "inspect":
-        return f"inspect|{args.get('who')}|{args.get('licence')}|{args.get('found')}"
-    return op
+    return _ASKED[op](defaultdict(lambda: None, args)) if op in _ASKED else op
 
 
-def _words(values: object) -> str:
+def _settings(values: object) -> str:
     """Each value by its name, as JSON, in order of name."""
     words = values if isinstance(values, dict) else {}
     return ",".join(f"{name}={json.dumps(words[name], ensure_ascii=False)}" for name in sorted(words))
+
+
+def _people(words: object) -> list[str]:
+    return [str(word) for word in words] if isinstance(words, (list, tuple)) else []
+
+
+# Requests whose proof covers what they say; an argument that isn't there is None.
+_ASKED: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "service": lambda args: "{what}|{who} {licence} {reason}".format_map(args),
+    "configure": lambda args: "configure|" + _settings(args["set"]),
+    "commission": lambda args: "commission|{role}|{secret}".format_map(args),
+    "fill": lambda args: "|".join(["fill", *_people(args["people"])]),
+    "inspect": lambda args: "inspect|{who}|{licence}|{found}".format_map(args),
+}
 
 
 def with_proof(link: LinkClient, op: str, args: Mapping[str, Any], role: str, secret: bytes) -> dict[str, Any]:

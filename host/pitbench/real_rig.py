@@ -14,7 +14,6 @@ from pitbench.framing import Framing
 from pitbench.hub import HubPower
 from pitbench.rig_line import RigLine
 from pitbench.transport import open_transport
-from pitbench.virtual.pins import PinResponder
 from pitbench.virtual.surroundings import Surroundings, ToldAtStart
 
 VIRTUAL_ONLY = "Rules that need it run on a virtual board."
@@ -119,11 +118,6 @@ class RealRig(ToldAtStart):
     def around(self) -> Surroundings:
         """What stands around the board, by its lines. Raises BeyondRig without any."""
         return self._lines().around
-
-    @property
-    def responder(self) -> PinResponder:
-        """The parts that answer what a release image drives. Raises BeyondRig without lines."""
-        return self.around.responder
 
     def pins(self, name: str, level: int) -> None:
         """Set the level of a sensor by a line. Raises BeyondRig where it can't."""

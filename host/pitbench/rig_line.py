@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pitbench.errors import PitbenchError
 from pitbench.link import LineSplitter
 from pitbench.transport import Transport
-from pitbench.virtual.pins import PinResponder
 from pitbench.virtual.surroundings import Surroundings, adc
 
 LOOK_S = 0.1
@@ -39,11 +38,6 @@ class RigLine:
         self._broken: PitbenchError | None = None
         self._thread = threading.Thread(target=self._listen, name="rig-line", daemon=True)
         self._thread.start()
-
-    @property
-    def responder(self) -> PinResponder:
-        """The parts that answer what a release image drives."""
-        return self.around.responder
 
     def pins(self, name: str, level: int) -> None:
         """Set the level of a sensor that has no pin; it stays so. Raises PitbenchError when the line broke."""

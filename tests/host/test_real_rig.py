@@ -92,7 +92,7 @@ def test_sensors_are_set_by_lines(line: RigLine, board_side: BoardSide) -> None:
 
 
 def test_sound_parts_answer_what_a_release_image_drives(line: RigLine, board_side: BoardSide) -> None:
-    line.responder.broken.add("home")
+    line.around.responder.broken.add("home")
     board_side.says("out transport_motor -1\nout stack_motor 1\nout nonsense\n")
     assert board_side.hears(2) == ["pin moving 1", "pin chute 0"]
 

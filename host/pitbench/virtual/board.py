@@ -14,7 +14,6 @@ from pitbench.errors import PitbenchError
 from pitbench.virtual.child import Child
 from pitbench.virtual.flash import BoardFlash, FolderFlash
 from pitbench.virtual.interpreter import Interpreter
-from pitbench.virtual.pins import PinResponder
 from pitbench.virtual.ptys import open_port
 from pitbench.virtual.starting import Starter
 from pitbench.virtual.surroundings import NEW_WORLD, Surroundings, ToldAtStart, adc
@@ -134,11 +133,6 @@ class VirtualBoard(ToldAtStart):
         with self._changed:
             if not self._changed.wait_for(lambda: not self.alive, deadline.remaining):
                 raise DeadlinePassed("The power cut did not happen in time.", f"Read {self.console}.")
-
-    @property
-    def responder(self) -> PinResponder:
-        """The parts that answer what a release image drives."""
-        return self._around.responder
 
     @property
     def flash(self) -> BoardFlash:

@@ -85,6 +85,11 @@ class ToldAtStart(ABC):
     def around(self) -> Surroundings:
         """The far end of the board's control lines. Raises BeyondRig where there are none."""
 
+    @property
+    def responder(self) -> PinResponder:
+        """The parts that answer what a release image drives. Raises BeyondRig."""
+        return self.around.responder
+
     def fault_at_start(self, at: int, how: str) -> None:
         """Have the next start fail at its `at`-th store write: writes come before the link does.
 
