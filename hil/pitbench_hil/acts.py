@@ -38,8 +38,14 @@ def afresh(bench: AttendedBench) -> dict[str, Any]:
 
 def restart(bench: AttendedBench) -> None:
     """Power off and on, and a self-test's time."""
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
+    bench.advance(START_MS)
+
+
+def crash(bench: AttendedBench) -> None:
+    """A program error, and the start that follows from it."""
+    bench.do("crash")
+    bench.board.reconnect()
     bench.advance(START_MS)
 
 

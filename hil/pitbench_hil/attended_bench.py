@@ -78,8 +78,7 @@ class AttendedBench(BoardBench):
 
     def start_after_alarm(self) -> None:
         """Power off and on, cleared with the key. Raises Unreached where the source fails again."""
-        self.cut()
-        self.power_on()
+        self.power_cycle()
         self.advance(START_MS)
         self.clear()
         self.until(*self.idle, within=2 * START_MS)
@@ -138,5 +137,4 @@ class AttendedBench(BoardBench):
     def restart_with(self, how: str, seed: str = "") -> dict[str, Any]:
         """A cold start whose entropy source is fed by the bench from its first word on; returns the new identity."""
         self.board.rig.entropy_at_start(how, seed)
-        self.cut()
-        return self.power_on()
+        return self.power_cycle()

@@ -20,7 +20,7 @@ from pitbench.proof import proof
 from pitbench.protocols.gat import GatError, State
 from pitbench.protocols.gat_host import GatHost, GatSettings
 
-from pitbench_hil.access_rights import READS, REQUESTS
+from pitbench_hil.access_rights import READS
 from pitbench_hil.altered_board import AlteredBoard
 from pitbench_hil.attended_bench import SECRETS, AttendedBench
 from pitbench_hil.authority import refusal
@@ -32,6 +32,8 @@ from pitbench_hil.forgeries import one_byte_changed
 from pitbench_hil.mutations import Files, Mutation
 
 PROOF = {"role": "technician", "proof": "00" * 32}
+# Far from a file's start or end, and not loaded twice: what the bench alters while the device runs.
+VICTIM = "/image/device/conditions.mpy"
 # A board in hard tilt refuses these two by their own word.
 REFUSALS = ("inoperable", "auth")
 LOOK_S = 5.0
@@ -58,7 +60,7 @@ def requests(name: str, device: Device[Any]) -> list[Op]:
     Hello, status and a challenge are given by a board that stands still, too.
     """
     told = {op: args for op, args in {**READS, **device.reads}.items() if op not in ("status", "challenge")}
-    proven = {each.op: {**each.args, **PROOF} for each in (device.configure, *REQUESTS, *device.proven)}
+    proven = {each.op: {**each.args, **PROOF} for each in device.requests}
     pressed = [("press", {"button": button}) for button in (*device.buttons, "clear")]
     every = {**bench_requests(name), **told, **proven, "clear_tilt": PROOF, "nonsense": {}}
     return [*pressed, *every.items()]
@@ -243,9 +245,7 @@ class Altered(AlteredBoard):
     def put_right(self, how: str = "power") -> dict[str, Any]:
         """The file is as it was, and the board starts again; returns its status."""
         if how == "power":
-            self.board.cut()
-            self.write(self.good)
-            self.switch_on()
+            self.start(self.good)
         else:
             self.write(self.good)
             self.running()

@@ -76,3 +76,8 @@ class BoardBench:
     def power_on(self) -> dict[str, Any]:
         """Give it back; returns the new identity."""
         return self.board.power_on()
+
+    def power_cycle(self) -> dict[str, Any]:
+        """Take the power away and give it back; returns the new identity."""
+        self.cut()
+        return self.power_on()

@@ -50,7 +50,7 @@ _KEYS = {"id", "clause", "citation", "basis", "reads", "method", "limits", "need
     "parts",
     "elsewhere",
 }
-_ELSEWHERE_KEYS = {"devices", "clause", "basis", "id"}
+_ELSEWHERE_NEEDS, _ELSEWHERE_MAY = {"devices", "clause"}, {"basis", "id"}
 
 
 class CatalogueError(PitbenchError):
@@ -179,7 +179,7 @@ def selected(rules: Iterable[Rule], patterns: Iterable[str]) -> list[Rule]:
     """
     rules, chosen = list(rules), set[str]()
     for pattern in patterns:
-        hits = {rule.id for rule in rules if names(pattern, rule.id) or names(pattern, rule.row)}
+        hits = {rule.id for rule in rules if is_named(pattern, rule)}
         if not hits:
             raise CatalogueError(f"No rule is named '{pattern}'.", "`pitbench rules` lists them.")
         chosen |= hits
@@ -191,6 +191,11 @@ def names(pattern: str, rule_id: str) -> bool:
     above = rule_id.startswith(pattern) and rule_id[len(pattern) : len(pattern) + 1] in ("/", "(")
     numbered = pattern.endswith(")") and rule_id.startswith(pattern) and rule_id[len(pattern) :][:1].isdigit()
     return pattern == rule_id or above or numbered or ("*" in pattern and fnmatchcase(rule_id, pattern))
+
+
+def is_named(pattern: str, rule: Rule) -> bool:
+    """Whether `pattern` names the rule, by its own id or its row's."""
+    return names(pattern, rule.id) or names(pattern, rule.row)
 
 
 def ids_of(name: str, rules: Mapping[str, Rule]) -> list[str]:
@@ -236,9 +241,13 @@ def _expanded(row: dict[str, Any], parts: dict[str, Any], path: Path) -> Iterato
 def _part_of(row: dict[str, Any], name: str, part: dict[str, Any]) -> dict[str, Any]:
     images = [kind for kind in row.get("images", ["bench"]) if kind in part.get("images", IMAGE_KINDS)]
     needs = list(dict.fromkeys([*row.get("needs", []), *part.get("needs", [])]))
-    clause = row.get("clause", row["id"].split("/")[0])
-    own = {"id": f"{row['id']}/{name}", "clause": clause, "images": images, "needs": needs}
+    own = {"id": f"{row['id']}/{name}", "clause": _clause_of(row), "images": images, "needs": needs}
     return row | part | own | {"reads": f"{row['reads']} {part['reads']}"}
+
+
+def _clause_of(row: dict[str, Any]) -> str:
+    """Its clause, which its id begins with unless it says another."""
+    return str(row.get("clause", row["id"].split("/")[0]))
 
 
 def _wherever(row: dict[str, Any], path: Path) -> Iterator[Rule]:
@@ -249,8 +258,8 @@ def _wherever(row: dict[str, Any], path: Path) -> Iterator[Rule]:
 
 
 def _elsewhere(row: dict[str, Any], path: Path) -> dict[str, Any]:
-    other, clause = row["elsewhere"], row.get("clause", row["id"].split("/")[0])
-    if wrong := sorted((other.keys() ^ {"devices", "clause"}) - (_ELSEWHERE_KEYS - {"devices", "clause"})):
+    other, clause = row["elsewhere"], _clause_of(row)
+    if wrong := sorted((other.keys() ^ _ELSEWHERE_NEEDS) - _ELSEWHERE_MAY):
         raise CatalogueError(f"{path.name}: {row['id']}: 'elsewhere' has a wrong or missing {', '.join(wrong)}.")
     head = other.get("id", other["clause"])
     own_id = head + row["id"].removeprefix(clause) if row["id"].startswith(clause) else row["id"]
@@ -261,7 +270,7 @@ def _elsewhere(row: dict[str, Any], path: Path) -> dict[str, Any]:
 
 def _rule(row: dict[str, Any], path: Path, of_row: str = "") -> Rule:
     _refuse_bad_row(row, path)
-    clause = clauses()[row.get("clause", row["id"].split("/")[0])]
+    clause = clauses()[_clause_of(row)]
     return Rule(
         id=row["id"],
         clause=clause,
@@ -282,9 +291,7 @@ def _rule(row: dict[str, Any], path: Path, of_row: str = "") -> Rule:
 def _refuse_bad_row(row: dict[str, Any], path: Path) -> None:
     problems = [f"unknown key {key!r}" for key in sorted(row.keys() - _KEYS)]
     problems += [f"no {key!r}" for key in ("basis", "reads", "devices") if not row.get(key)]
-    problems += [
-        f"unknown clause {name!r}" for name in [row.get("clause", row["id"].split("/")[0])] if name not in clauses()
-    ]
+    problems += [] if _clause_of(row) in clauses() else [f"unknown clause {_clause_of(row)!r}"]
     problems += [f"basis {row['basis']!r} is none of {BASES}"] if row.get("basis") not in (*BASES, None) else []
     problems += [f"unknown need {need!r}" for need in row.get("needs", []) if need not in known_needs()]
     problems += [f"unknown image kind {kind!r}" for kind in row.get("images", []) if kind not in IMAGE_KINDS]

@@ -39,18 +39,13 @@ def still_clock_works(bench: BoardBench) -> bool:
     """A clock that stands from the start moves by `advance` alone; idle again afterwards."""
     rig = bench.board.rig
     rig.clock_at_start(0, SET_TO)
-    _restarted(bench)
+    bench.power_cycle()
     stood = len({bench.do("status")["now"] for _ in range(20)}) == 1 and bench.do("status")["calendar"] == SET_TO
     moves = clock_works(bench)
     rig.clock_at_start(None)
-    _restarted(bench)
+    bench.power_cycle()
     bench.start()
     return stood and moves
-
-
-def _restarted(bench: BoardBench) -> None:
-    bench.cut()
-    bench.power_on()
 
 
 def kept(bench: Bench, trial: Trial[Bench] | None) -> bool:

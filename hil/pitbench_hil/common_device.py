@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from pitbench.sources import product_name
 from pitbench.targets import Board
 
-from pitbench_hil.access_rights import Request
+from pitbench_hil.access_rights import REQUESTS, Request
 from pitbench_hil.attended_bench import AttendedBench
 from pitbench_hil.errors_raised import Error, Fault
 
@@ -101,6 +101,11 @@ class Device(Generic[Bench]):
     reads: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     late: Mapping[str, Op] = field(default_factory=dict)
     trials: Mapping[str, Callable[[Bench], bool]] = field(default_factory=dict)
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """Every request of it that takes a proof."""
+        return (self.configure, *REQUESTS, *self.proven)
 
 
 def has_description(device: str) -> bool:

@@ -35,7 +35,7 @@ def to_moment(bench: DiceBench, moment: str, faces: Sequence[int] = RESULT) -> N
 
 
 def opened(bench: DiceBench, what: str) -> int:
-    """Open it; returns how many ms of device time it took until the device said so, `within` if it never did."""
+    """Open it; returns how many ms of device time it took until the device said so, 10,000 if it never did."""
     op, wrong, _, name = OPENINGS[what]
     last = max((row[0] for row in bench.events()), default=0)
     since = bench.do(op, **wrong)["now"]

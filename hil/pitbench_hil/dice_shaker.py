@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pitbench.link import LinkError
 from pitbench.proof import asked
 
 from pitbench_hil.attended_bench import STEP_MS, AttendedBench
+from pitbench_hil.authority import refusal
 
 # Shaken for 1.2 s, at rest and read 0.7 s later.
 ROUND_MS = 2500
@@ -81,11 +81,7 @@ class DiceBench(AttendedBench):
 
     def refused_fill(self, **people: str) -> str:
         """The code with which it is refused, "" where it is filled."""
-        try:
-            self.fill(**people)
-        except LinkError as error:
-            return error.code
-        return ""
+        return refusal(self.fill, ATTENDANT, **people)
 
     def inspect(self, found: str = "", role: str = ATTENDANT) -> None:
         """Somebody looks it over, and finds what is said. Raises LinkError."""
@@ -125,6 +121,14 @@ class DiceBench(AttendedBench):
         self.do("press", button="shake")
         self.advance(ROUND_MS)
         return self.until("shown", "error", "idle", within=5 * (ROUND_MS + REST_MS), step=STEP_MS)
+
+    def exchange(self, dice: str = "fff") -> dict[str, Any]:
+        """Dice out, cleared, inspected, others filled in; the status then. Raises LinkError, Unreached."""
+        self.take()
+        self.clear()
+        self.inspect()
+        self.place(dice)
+        return self.fill()
 
     def next(self) -> None:
         """The result is taken away."""

@@ -7,11 +7,12 @@ from typing import Any
 
 from pitbench.proof import asked
 
-from pitbench_hil.access_rights import ROLES, Request, on_the_log
-from pitbench_hil.acts import Act, afresh, ask, in_turn, restart
+from pitbench_hil.access_rights import ROLES, Request
+from pitbench_hil.acts import Act, ask, crash, in_turn, nothing, restart
 from pitbench_hil.attended_bench import TECHNICIAN
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.common_device import Device, Game, Settings
+from pitbench_hil.dice_moves import OPENINGS, ROUND
 from pitbench_hil.dice_shaker import ATTENDANT, BOSS, PEOPLE, DiceBench, words_of
 from pitbench_hil.errors_raised import Error, Fault
 
@@ -28,17 +29,11 @@ def prepare(bench: DiceBench) -> None:
     if state == "shown":
         bench.next()
     elif state == "unfilled":
-        commissioned(bench)
+        bench.staffed()
         bench.inspect()
         if not bench.truth()["dice"]:
             bench.place("fff")
         bench.fill()
-
-
-def commissioned(bench: DiceBench) -> None:
-    """The attendant has its secret, and the technician, who lets it in."""
-    if ATTENDANT not in on_the_log("commissioned")(bench):
-        bench.commission(ATTENDANT)
 
 
 def work(bench: DiceBench) -> None:
@@ -77,20 +72,12 @@ def _let_pass(bench: DiceBench, meanwhile: Callable[[], object]) -> None:
 
 def _round(*acts: Act) -> Act:
     """Prepared, spoilt, shaken."""
-
-    def make(bench: DiceBench) -> None:
-        in_turn(prepare, *acts, ask("press", button="shake"))(bench)
-        bench.until("error", within=40_000)
-
-    return make
+    return in_turn(prepare, *acts, ask("press", button="shake"), lambda bench: bench.until("error", within=40_000))
 
 
-def _lie(times: int = 1, **reading: Any) -> Act:
-    def lie(bench: DiceBench) -> None:
-        for _ in range(times):
-            bench.lie(**reading)
-
-    return lie
+def lie(times: int = 1, **reading: Any) -> Act:
+    """The dice will lie so after the next shake, or after so many."""
+    return in_turn(*[lambda bench: bench.lie(**reading)] * times)
 
 
 def _opened(op: str, **wrong: bool) -> Act:
@@ -101,14 +88,13 @@ def _in_a_shake(op: str, **wrong: bool) -> Act:
     return in_turn(prepare, ask("press", button="shake"), lambda bench: bench.advance(500), ask(op, **wrong))
 
 
-def _error(name: str, condition: str, says: str, op: str, word: str, wrong: bool) -> Error:
-    ways = {"idle": _opened(op, **{word: wrong}), "shaking": _in_a_shake(op, **{word: wrong})}
-    return Error(name, condition, (says,), ways, ask(op, **{word: not wrong}))
+def _error(name: str, says: str) -> Error:
+    op, wrong, right, condition = OPENINGS[name]
+    ways = {"idle": _opened(op, **wrong), "shaking": _in_a_shake(op, **wrong)}
+    return Error(name, condition, (says,), ways, ask(op, **right))
 
 
-LID = _error("lid", "lid_open", "Lid was opened", "lid", "open", True)
-LOCK = _error("lock", "unlocked", "Not locked", "lock", "locked", False)
-LATCH = _error("latch", "unsecured", "Not secured", "latch", "secured", False)
+LID, LOCK, LATCH = _error("lid", "Lid was opened"), _error("lock", "Not locked"), _error("latch", "Not secured")
 # Cleared without a mend, it is the self-test that finds it again.
 MALFUNCTION = Error(
     "malfunction", "", ("Readers see nothing", "Self-test failed"),
@@ -145,12 +131,6 @@ def _full_store(bench: DiceBench) -> None:
     bench.do("lid", open=False)
 
 
-def _crash(bench: DiceBench) -> None:
-    bench.do("crash")
-    bench.board.reconnect()
-    bench.advance(3000)
-
-
 FAULTS = (
     Fault("lid_open", LID.ways["idle"], LID.end),
     Fault("unlocked", LOCK.ways["idle"], LOCK.end),
@@ -158,14 +138,14 @@ FAULTS = (
     Fault("shaker_stalled", _round(ask("break", part="shaker")), ask("mend", part="shaker")),
     Fault("rest_unseen", _round(ask("break", part="still")), ask("mend", part="still")),
     Fault("reader_failed", _round(ask("break", part="look")), ask("mend", part="look")),
-    Fault("die_impossible", _round(_lie(above="354", below="424")), DiceBench.take),
-    Fault("dice_wrong", _round(_lie(above="35")), DiceBench.take),
-    Fault("no_result", _round(_lie(3, above="304"))),
+    Fault("die_impossible", _round(lie(above="354", below="424")), DiceBench.take),
+    Fault("dice_wrong", _round(lie(above="35")), DiceBench.take),
+    Fault("no_result", _round(lie(3, above="304"))),
     Fault("dice_expired", _day_that_nobody_knows, DiceBench.take),
     Fault("tampered", _tampering, DiceBench.take),
     Fault("host_lost", _silent_host, _no_host),
     Fault("post_failed", in_turn(ask("break", part="reader_below"), restart), ask("mend", part="reader_below")),
-    Fault("software_error", _crash),
+    Fault("software_error", crash),
     Fault("memory_error", _full_store, restart, by_clear=False),
 )
 SIGNALS = {
@@ -181,14 +161,6 @@ def _dice_work(bench: DiceBench) -> bool:
     """A round gives what its dice were told to lie like."""
     prepare(bench)
     return bench.shake("354")["faces"] == [3, 5, 4]
-
-
-def _store_fault_works(bench: DiceBench) -> bool:
-    """A write that is made to fail is a memory error."""
-    _full_store(bench)
-    broken = "memory_error" in bench.status()["standing"]
-    afresh(bench)
-    return broken
 
 
 SETTINGS = Settings(
@@ -232,12 +204,12 @@ DEVICE = Device[DiceBench](
     bench=DiceBench,
     buttons=("shake", "next", "recall"),
     work=work,
-    busy=("shaking", "resting", "reading"),
+    busy=ROUND,
     rests=("shown",),
     work_ms=ROUND_MS,
     middle_ms=MIDDLE_MS,
     play=play,
-    repeat=lambda bench: None,
+    repeat=nothing,
     to_idle=lambda bench: bench.until(*bench.idle, within=ROUND_MS),
     openings=(LOCK, LATCH, LID),
     faults=FAULTS,
@@ -249,5 +221,5 @@ DEVICE = Device[DiceBench](
     proven=(INSPECT, FILL, REPORT),
     reads=READS,
     late={"hal/entropy": ("challenge", {}), "link/dice": ("dice", {}), "link/rounds": ("rounds", {})},
-    trials={"dice": _dice_work, "plant": _dice_work, "store_fault": _store_fault_works},
+    trials={"dice": _dice_work, "plant": _dice_work},
 )

@@ -22,7 +22,7 @@ class Walk(walking.Walk[DiceBench]):
     unseen = 4
 
     def __init__(self, bench: DiceBench) -> None:
-        super().__init__(bench, CHART, STIMULI)
+        super().__init__(bench, CHART, STIMULI, "idle")
         self.unread = self.twice = 0
         self._rounds: dict[int, list[Any]] = {}
 
@@ -30,7 +30,6 @@ class Walk(walking.Walk[DiceBench]):
         """A board as new, in a world as new, filled and idle. Raises Unreached."""
         self.bench.board.start_over()
         self.bench.ready()
-        self._chart = CHART.follow("idle")
 
     # -- what the bench sees --------------------------------------------------------------------------------------
 
@@ -78,12 +77,12 @@ class Walk(walking.Walk[DiceBench]):
     def clear(self) -> None:
         """Clear with the key; look before the self-test has ended, and after it."""
         self.bench.press_clear()
-        self.watch(1000)
+        self.look()
+        self.bench.advance(1000)
 
     def cut(self) -> None:
         """Power gone and back."""
-        self.bench.cut()
-        self.bench.power_on()
+        self.bench.power_cycle()
         self._chart = CHART.follow()
 
 

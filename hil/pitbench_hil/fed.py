@@ -9,6 +9,15 @@ from pitbench_hil.attended_bench import TECHNICIAN
 from pitbench_hil.declared_generator import CHALLENGE, Declared, cycles_until
 from pitbench_hil.drawing_bench import DrawingBench
 
+# Files below /image on which a drawn outcome hangs, each without its suffix; what loads the module that draws at will.
+GENERATOR_FILES = ("device/drbg", "device/generator", "device/hmac_sha256", "hal/entropy")
+DRAWS_LATE = {"bench/draw": ("words", {"n": 1})}
+
+
+def the_same_again(bench: DrawingBench) -> None:
+    """From the next start on chance gives the same."""
+    bench.board.rig.entropy_at_start("fixed", "a5" * 32)
+
 
 def newly_fed(bench: DrawingBench, seed: str) -> Declared:
     """A new board whose entropy is fed from its first word on, idle; returns the generator that it declares."""

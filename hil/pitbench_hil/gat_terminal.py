@@ -27,6 +27,11 @@ _UNDERSTOOD = "gives a {} report that is understood"
 T = TypeVar("T")
 
 
+def answer(frame: Frame | None) -> str:
+    """Words for an answer, as evidence."""
+    return gat.frame_text(frame) if frame else "silence"
+
+
 class Terminal:
     """The host of one board's GAT port.
 

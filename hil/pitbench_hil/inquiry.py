@@ -13,7 +13,8 @@ from pitbench.link import LinkError
 from pitbench_hil.check import Check
 from pitbench_hil.drawing_bench import DrawingBench
 from pitbench_hil.records import NEEDED
-from pitbench_hil.statistics.budget import Plan
+from pitbench_hil.statistics.budget import Family, Plan
+from pitbench_hil.statistics.power import POWER
 from pitbench_hil.statistics.result import Result
 from pitbench_hil.statistics.retries import Trial
 from pitbench_hil.statistics.samples import SampleError
@@ -58,7 +59,7 @@ class Inquiry:
         plans: Sequence[Plan],
         tests: Mapping[str, Statistic],
         take: Callable[[int], Sample],
-        unit: str = "decks",
+        unit: str,
     ) -> None:
         self.check, self.tests, self.take, self.unit = check, tests, take, unit
         self.trials = {plan.statistic: Trial(plan) for plan in plans}
@@ -89,7 +90,7 @@ class Inquiry:
         return p_values
 
     def _how_few(self, sample: Sample) -> None:
-        """Of how many decks each statistic that failed would have been enough: said, and decides nothing."""
+        """How small a sample each statistic that failed would have needed: said, and decides nothing."""
         for statistic, trial in self.trials.items():
             if trial.taken[0].p < trial.plan.alpha:
                 few = self._fewest(self.tests[statistic], sample, trial.plan)
@@ -109,6 +110,33 @@ class Inquiry:
         if failed:
             self.check.note(worst.why)
         self.check.measure("failed_samples", failed, uncertainty=unsure, rule=rule)
+
+
+def inquire(
+    check: Check,
+    family: Family,
+    parts: Mapping[str, Mapping[str, tuple[Statistic, str]]],
+    take: Callable[[int], Sample],
+    size: int,
+    *,
+    unit: str,
+    rule: str,
+) -> None:
+    """Decide each part of a rule by its statistics, all of one family.
+
+    Args:
+        parts: part of the rule → statistic → (its p-value for a sample, the smallest fault that it finds, in words).
+        take: gives a fresh sample of so many.
+        size: of a sample; unit: what it counts.
+
+    Raises BudgetError where the family has another size than it said.
+    """
+    every = {name: row for rows in parts.values() for name, row in rows.items()}
+    plans = family.check(family.plan(name, size, POWER, finds) for name, (_, finds) in every.items())
+    inquiry = Inquiry(check, plans, {name: test for name, (test, _) in every.items()}, take, unit)
+    inquiry.run()
+    for part, rows in parts.items():
+        inquiry.decide(f"{rule}/{part}", rows)
 
 
 def _p(test: Statistic, sample: Sample) -> float:

@@ -85,5 +85,4 @@ def interrupted(bench: AcceptorBench, work: Callable[[], None]) -> None:
         work()
     except (PowerGone, LinkTimeout, Unreached, TransportGone):
         bench.board.rig.wait_off(Deadline(OFF_S, bench.board.clock))
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()

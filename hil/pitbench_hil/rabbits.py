@@ -27,7 +27,7 @@ from pathlib import Path
 from pitbench.errors import PitbenchError
 from pitbench.sources import FIRMWARE, Tree
 
-from pitbench_hil.catalogue import Rule, every_rule, names, normal_device, rules_for, selected
+from pitbench_hil.catalogue import Rule, every_rule, is_named, normal_device, rules_for, selected
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -106,7 +106,7 @@ def _common(device: str) -> tuple[list[Rabbit], list[Rabbit]]:
 
 
 def _is_of(pattern: str, rules: Iterable[Rule]) -> bool:
-    return any(names(pattern, rule.id) or names(pattern, rule.row) for rule in rules if not rule.instead)
+    return any(is_named(pattern, rule) for rule in rules if not rule.instead)
 
 
 def _rabbits_in(files: Iterable[Path]) -> list[Rabbit]:

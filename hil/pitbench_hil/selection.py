@@ -46,7 +46,7 @@ def decided(item: Any, rules: Mapping[str, Rule]) -> list[str]:
 
 
 def _is_of_others(item: Any, name: str) -> bool:
-    return COMMON in (folder.name for folder in item.path.parents) and is_known(name, every_rule())
+    return suite_folder(item.path, COMMON) is not None and is_known(name, every_rule())
 
 
 def binds(item: Any, device: str, rules: Mapping[str, Rule]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from pitbench_hil.declared_generator import Declared
 from pitbench_hil.drawing_bench import DrawingBench
 
-PAI_GOW_POKER, ASIA_POKER, SUPREME_PAI_GOW = GAMES = ("pai gow poker", "asia poker", "supreme pai gow")
+PAI_GOW_POKER, ASIA_POKER, SUPREME_PAI_GOW = ("pai gow poker", "asia poker", "supreme pai gow")
 MOST = 7
 NUMBERS = range(1, MOST + 1)
 # Enough for the moment without a number, and for the display.
@@ -45,10 +45,6 @@ class SelectorBench(DrawingBench):
         return list(self.do("rounds")["rounds"])
 
     # -- what people do ------------------------------------------------------------------------
-
-    def door(self, which: str, *, is_open: bool) -> None:
-        """Open or close the service door or the housing."""
-        self.do("door", which=which, open=is_open)
 
     def select(self) -> int:
         """A round; returns the figure on the display. Raises Unreached where none is shown."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pitbench_hil.access_rights import Request
-from pitbench_hil.acts import afresh, ask, restart
+from pitbench_hil.acts import ask, in_turn, restart
 from pitbench_hil.attended_bench import TECHNICIAN
 from pitbench_hil.common_device import Device, Game, Settings
 from pitbench_hil.errors_raised import Fault
+from pitbench_hil.fed import DRAWS_LATE, GENERATOR_FILES, the_same_again
 from pitbench_hil.selector import ASIA_POKER, BUTTONS, MOST, NUMBERS, PAI_GOW_POKER, SUPREME_PAI_GOW, SelectorBench
-from pitbench_hil.selector_errors import DISPLAY, DOOR, HOUSING, HOW_BROKEN
+from pitbench_hil.selector_errors import DISPLAY, DOOR, HOUSING, HOW_BROKEN, SOURCE
 
-RAW = "a5" * 32
 # The moment without a number takes .8 s.
 SELECTED_MS, MIDDLE_MS, STEP_MS = 1500, 500, 100
 ROUNDS = 5
@@ -51,38 +51,18 @@ def to_idle(bench: SelectorBench) -> None:
         bench.press("done")
 
 
-def _dead_source(bench: SelectorBench) -> None:
-    bench.do("entropy", how="stuck")
-    bench.press("select")
-
-
-def _live_source(bench: SelectorBench) -> None:
-    bench.do("entropy", how="board")
-    restart(bench)
-
-
 def _full_store(bench: SelectorBench) -> None:
     bench.do("store_fault", at=1, how="full")
     bench.press("select")
-
-
-def _broken_at_start(bench: SelectorBench) -> None:
-    bench.do("break", part="display", how="dark")
-    restart(bench)
-
-
-def _power_cycled(bench: SelectorBench) -> None:
-    bench.cut()
-    bench.power_on()
 
 
 FAULTS = (
     Fault("service_door", DOOR.ways["idle"], DOOR.end),
     Fault("housing", HOUSING.ways["idle"], HOUSING.end),
     *(Fault("display_failed", DISPLAY.ways[f"{how}, idle"], DISPLAY.end) for how in HOW_BROKEN),
-    Fault("entropy_failed", _dead_source, _live_source),
-    Fault("post_failed", _broken_at_start, ask("mend", part="display")),
-    Fault("memory_error", _full_store, _power_cycled, by_clear=False),
+    Fault("entropy_failed", SOURCE.ways["idle"], SOURCE.end),
+    Fault("post_failed", in_turn(ask("break", part="display", how="dark"), restart), ask("mend", part="display")),
+    Fault("memory_error", _full_store, SelectorBench.power_cycle, by_clear=False),
 )
 SIGNALS = {
     "service-door": (DOOR, "selecting", HOUSING),
@@ -108,14 +88,6 @@ def _rescaling_works(bench: SelectorBench) -> bool:
     return [found.count(outcome) for outcome in range(MOST)] == [36] * MOST and found.count(None) == 4
 
 
-def _store_fault_works(bench: SelectorBench) -> bool:
-    """A write that is made to fail is a memory error."""
-    _full_store(bench)
-    broken = "memory_error" in bench.status()["standing"]
-    afresh(bench)
-    return broken
-
-
 SETTINGS = Settings(
     most={"game": SUPREME_PAI_GOW, "bonus": True},
     least={"game": ASIA_POKER, "bonus": False},
@@ -124,14 +96,10 @@ SETTINGS = Settings(
 )
 
 
-def _settings(bench: SelectorBench) -> dict[str, object]:
-    return bench.configure()
-
-
 WANTED = {"bonus": True, "game": ASIA_POKER}
 CONFIGURE = Request(
     "configure", "configure", "settings", f'configure|bonus=true,game="{ASIA_POKER}"', (TECHNICIAN,), {"set": WANTED},
-    other={"set": {"bonus": False, "game": ASIA_POKER}}, seen=_settings, expected=WANTED,
+    other={"set": {"bonus": False, "game": ASIA_POKER}}, seen=SelectorBench.configure, expected=WANTED,
 )  # fmt: skip
 
 DEVICE = Device[SelectorBench](
@@ -143,7 +111,7 @@ DEVICE = Device[SelectorBench](
     work_ms=SELECTED_MS,
     middle_ms=MIDDLE_MS,
     play=play,
-    repeat=lambda bench: bench.board.rig.entropy_at_start("fixed", RAW),
+    repeat=the_same_again,
     to_idle=to_idle,
     openings=(DOOR, HOUSING),
     faults=FAULTS,
@@ -151,13 +119,12 @@ DEVICE = Device[SelectorBench](
     settings=SETTINGS,
     configure=CONFIGURE,
     other_settings=({"bonus": False}, {"game": PAI_GOW_POKER, "bonus": True}, {"game": ASIA_POKER}, {}),
-    critical=("device/drbg", "device/generator", "device/hmac_sha256", "hal/entropy"),
+    critical=GENERATOR_FILES,
     reads={"rounds": {}},
-    late={"link/rounds": ("rounds", {}), "bench/draw": ("words", {"n": 1})},
+    late={"link/rounds": ("rounds", {}), **DRAWS_LATE},
     trials={
         "selector": _selector_works,
         "plant": _selector_works,
-        "store_fault": _store_fault_works,
         "draw": _draw_works,
         "rescaling": _rescaling_works,
     },

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pitbench_hil.acts import Act, ask, in_turn, nothing, restart
-from pitbench_hil.attended_bench import START_MS, TECHNICIAN
+from pitbench_hil.acts import Act, ask, crash, in_turn, nothing, restart
+from pitbench_hil.attended_bench import TECHNICIAN
 from pitbench_hil.errors_raised import Error
 from pitbench_hil.selector import SELECT_MS, SelectorBench
 
@@ -66,13 +66,6 @@ def live_source(bench: SelectorBench) -> None:
     """The board's own noise again; a source that failed is trusted after a start alone."""
     bench.do("entropy", how="board")
     restart(bench)
-
-
-def crash(bench: SelectorBench) -> None:
-    """A program error, and the start that follows from it."""
-    bench.do("crash")
-    bench.board.reconnect()
-    bench.advance(START_MS)
 
 
 def full_store(bench: SelectorBench) -> None:

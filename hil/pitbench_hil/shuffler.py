@@ -7,15 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pitbench_hil.attended_bench import ROLES, SECRETS, START_MS, STEP_MS, TECHNICIAN
 from pitbench_hil.declared_generator import Declared
-from pitbench_hil.drawing_bench import DRAWN_AT_ONCE, DrawingBench
+from pitbench_hil.drawing_bench import DrawingBench
 
 if TYPE_CHECKING:
     import numpy as np
-
-# Beside its own names, those of every device that draws.
-__all__ = ["DRAWN_AT_ONCE", "ROLES", "SECRETS", "START_MS", "STEP_MS", "TECHNICIAN"]
 
 DECK = bytes(range(52))
 JOKER, UNREADABLE = 52, 53

@@ -6,15 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pitbench_hil.access_rights import Request
-from pitbench_hil.acts import Act, afresh, ask
+from pitbench_hil.acts import Act, ask
+from pitbench_hil.attended_bench import STEP_MS, TECHNICIAN
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.common_device import Device, Game, Settings
 from pitbench_hil.errors_raised import Fault
-from pitbench_hil.shuffler import CARD_MS, DECK, RECEIPT, STEP_MS, TECHNICIAN, UNREADABLE, ShufflerBench
+from pitbench_hil.fed import DRAWS_LATE, GENERATOR_FILES, the_same_again
+from pitbench_hil.shuffler import CARD_MS, DECK, RECEIPT, UNREADABLE, ShufflerBench
 from pitbench_hil.shuffler_errors import CAMERA_FAILED, JAM_AT_EXIT, SERVICE_DOOR, SHROUD
 from pitbench_hil.shuffler_moves import BUTTONS, attend
 
-RAW = "a5" * 32
 SHUFFLE_MS = CARD_MS * (len(DECK) + 8) * 2
 HAND_MS = 20_000
 # A deck goes in within 13 s.
@@ -98,12 +99,7 @@ def _mended_and_taken_out(part: str) -> Act:
 
 def _cut_in_a_game(bench: ShufflerBench) -> None:
     bench.shuffle()
-    _cut(bench)
-
-
-def _cut(bench: ShufflerBench) -> None:
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
 
 
 def _dead_source(bench: ShufflerBench) -> None:
@@ -113,7 +109,7 @@ def _dead_source(bench: ShufflerBench) -> None:
 
 def _live_source(bench: ShufflerBench) -> None:
     bench.do("entropy", how="board")
-    _cut(bench)
+    bench.power_cycle()
 
 
 def _full_store(bench: ShufflerBench) -> None:
@@ -123,7 +119,7 @@ def _full_store(bench: ShufflerBench) -> None:
 
 def _broken_at_start(bench: ShufflerBench) -> None:
     bench.do("break", part="camera", how="dead")
-    _cut(bench)
+    bench.power_cycle()
     bench.until("error", within=20_000)
 
 
@@ -142,7 +138,7 @@ FAULTS = (
     Fault("power_interrupted", _cut_in_a_game),
     Fault("entropy_failed", _dead_source, _live_source),
     Fault("post_failed", _broken_at_start, ask("mend", part="camera")),
-    Fault("memory_error", _full_store, _cut, by_clear=False),
+    Fault("memory_error", _full_store, ShufflerBench.power_cycle, by_clear=False),
 )
 # Cleared without a mend, it is the self-test that finds it again.
 MALFUNCTION = replace(CAMERA_FAILED, says=(*CAMERA_FAILED.says, "Self-test failed"))
@@ -175,14 +171,6 @@ def _receipt_works(bench: ShufflerBench) -> bool:
     bench.game()
     made = bench.do("receipt", **RECEIPT)
     return bool(made["total"] == len(DECK) and made["result"] == "passed")
-
-
-def _store_fault_works(bench: ShufflerBench) -> bool:
-    """A write that is made to fail is a memory error."""
-    _full_store(bench)
-    broken = "memory_error" in bench.status()["standing"]
-    afresh(bench)
-    return broken
 
 
 def _draw_works(bench: ShufflerBench) -> bool:
@@ -229,7 +217,7 @@ DEVICE = Device[ShufflerBench](
     work_ms=SHUFFLE_MS,
     middle_ms=MIDDLE_MS,
     play=play,
-    repeat=lambda bench: bench.board.rig.entropy_at_start("fixed", RAW),
+    repeat=the_same_again,
     to_idle=to_idle,
     openings=(SERVICE_DOOR, SHROUD),
     faults=FAULTS,
@@ -237,17 +225,16 @@ DEVICE = Device[ShufflerBench](
     settings=SETTINGS,
     configure=CONFIGURE,
     other_settings=({"decks": 2}, {"decks": 2, "hand": 7, "jokers": 2}, {"hand": 7, "game": "x"}, {}),
-    critical=("device/drbg", "device/generator", "device/hmac_sha256", "hal/entropy"),
+    critical=GENERATOR_FILES,
     proven=(HISTORY,),
     reading=HISTORY,
     reads=READS,
-    late={"link/cards": ("receipt", RECEIPT), "bench/draw": ("words", {"n": 1})},
+    late={"link/cards": ("receipt", RECEIPT), **DRAWS_LATE},
     trials={
         "cards": _cards_work,
         "camera": _camera_works,
         "receipt": _receipt_works,
         "plant": _cards_work,
-        "store_fault": _store_fault_works,
         "draw": _draw_works,
         "rescaling": _rescaling_works,
     },

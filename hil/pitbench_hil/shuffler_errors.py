@@ -5,16 +5,14 @@ Rows are data: the suites raise each in each of its ways, pair them, keep them o
 
 from __future__ import annotations
 
-from pitbench_hil.acts import restart
-from pitbench_hil.errors_raised import Error, named, raised, shown, told
-from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, JOKER, START_MS, UNREADABLE, ShufflerBench
+from pitbench_hil.acts import Act, ask, crash, in_turn, restart
+from pitbench_hil.attended_bench import START_MS
+from pitbench_hil.errors_raised import Error
+from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, JOKER, UNREADABLE, ShufflerBench
 from pitbench_hil.shuffler_moves import (
     FEW,
     STATES,
-    Act,
-    ask,
     attend,
-    in_turn,
     recycle,
     to_continuous,
     to_dealing,
@@ -23,9 +21,6 @@ from pitbench_hil.shuffler_moves import (
     to_shuffling,
     until_truth,
 )
-
-# Beside its own names, those of every attended device.
-__all__ = ["Error", "named", "raised", "restart", "shown", "told"]
 
 LOW_MV, GOOD_MV = 2000, 3000
 PARTS = ("feed", "rack", "insert", "eject", "camera", "gate", "exit")
@@ -50,13 +45,6 @@ def start_with(*acts: Act) -> Act:
         restart(bench)
 
     return act
-
-
-def crash(bench: ShufflerBench) -> None:
-    """A program error, and the start that follows from it."""
-    bench.do("crash")
-    bench.board.reconnect()
-    bench.advance(START_MS)
 
 
 def loaded(cards: bytes, within: int = 0) -> Act:

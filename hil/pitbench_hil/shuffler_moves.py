@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pitbench_hil.acts import afresh, ask, in_turn, standing_clock
+from pitbench_hil.acts import Act
+from pitbench_hil.attended_bench import STEP_MS
 from pitbench_hil.board_bench import Unreached
-from pitbench_hil.shuffler import DECK, STEP_MS, ShufflerBench
-
-# Beside its own names, those of every attended device.
-__all__ = ["afresh", "ask", "in_turn", "standing_clock"]
+from pitbench_hil.shuffler import DECK, ShufflerBench
 
 # Enough for a first, a middle and a last card.
 FEW = DECK[:5]
@@ -23,7 +21,6 @@ PLACES = ("hopper", "gate", "rack", "exit", "taken")
 LOOK_MS = 5
 WAIT_MS = 10_000
 CARD_AT_LEAST_MS = 120  # fed, and put into its slot
-Act = Callable[[ShufflerBench], object]
 
 
 def until_truth(

@@ -14,10 +14,12 @@ from typing import Any
 
 from pitbench.link import LinkError
 
+from pitbench_hil.acts import Act, in_turn
+from pitbench_hil.attended_bench import ROLES
 from pitbench_hil.comparing import differing
-from pitbench_hil.shuffler import RECEIPT, ROLES, ShufflerBench
+from pitbench_hil.shuffler import RECEIPT, ShufflerBench
 from pitbench_hil.shuffler_errors import broken
-from pitbench_hil.shuffler_moves import Act, attend, in_turn
+from pitbench_hil.shuffler_moves import attend
 
 STEP_MS = 50
 UNLOAD_STEP_MS = 1000

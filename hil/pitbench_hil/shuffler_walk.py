@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections import Counter
 
 from pitbench_hil import walking
+from pitbench_hil.acts import afresh
+from pitbench_hil.attended_bench import START_MS
 from pitbench_hil.charts.shuffler import CHART
-from pitbench_hil.shuffler import DECK, START_MS, ShufflerBench
+from pitbench_hil.shuffler import DECK, ShufflerBench
 from pitbench_hil.shuffler_errors import PARTS
-from pitbench_hil.shuffler_moves import DOORS, FEW, afresh, dealt
+from pitbench_hil.shuffler_moves import DOORS, FEW, dealt
 from pitbench_hil.walking import Stimulus, do, press, watch
 
 # From these alone a card may come out.
@@ -23,11 +25,8 @@ ROUNDS = 6
 class Walk(walking.Walk[ShufflerBench]):
     """One walk."""
 
-    # Clear, passed and a fault follow without waiting.
-    unseen = 3
-
     def __init__(self, bench: ShufflerBench) -> None:
-        super().__init__(bench, CHART, STIMULI)
+        super().__init__(bench, CHART, STIMULI, "idle")
         self.unshuffled = 0
         self.laid_in: Counter[int] = Counter()
         self.came_out: Counter[int] = Counter()
@@ -39,7 +38,6 @@ class Walk(walking.Walk[ShufflerBench]):
         """A board as new, in a world as new, brought to idle. Raises Unreached."""
         afresh(self.bench)
         self._state = "idle"
-        self._chart = CHART.follow("idle")
 
     def end(self) -> None:
         """A technician sees to everything, and has all cards out."""

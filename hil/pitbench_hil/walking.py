@@ -33,7 +33,7 @@ class Walk(Generic[Bench]):
         state: of the chart, where the walk begins.
     """
 
-    # Triggers of the chart that may go by between two looks.
+    # Triggers of the chart that may go by between two looks: clear, passed and a fault follow without waiting.
     unseen = 3
 
     def __init__(self, bench: Bench, chart: Chart, stimuli: Mapping[str, Stimulus], state: str = "power up") -> None:
@@ -65,10 +65,12 @@ class Walk(Generic[Bench]):
         self.look()
 
     def watch(self, ms: int) -> None:
-        """Let time pass, and look every second."""
-        for _ in range(max(1, ms // LOOK_MS)):
-            self.bench.advance(min(ms, LOOK_MS))
+        """Let time pass, and look every second; the look at its end is `take`'s."""
+        while ms > LOOK_MS:
+            self.bench.advance(LOOK_MS)
             self.look()
+            ms -= LOOK_MS
+        self.bench.advance(ms)
 
     def _see(self, state: str) -> None:
         """Hold a state of the chart against what was seen before."""

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 
 from pitbench.targets import open_target
-from pitbench_hil.shuffler import DRAWN_AT_ONCE, ShufflerBench
+from pitbench_hil.drawing_bench import DRAWN_AT_ONCE
+from pitbench_hil.shuffler import ShufflerBench
 from pitbench_hil.statistics import shuffles
 
 DEVICE = "shuffler"

@@ -96,7 +96,7 @@ def p_value(sample: Any) -> float:
 def inquired(*samples: int) -> tuple[dict[str, tuple[Any, float]], int]:
     """Samples that are all ones or all zeros, one after the other."""
     check, left = Recorder(), list(samples)
-    inquiry = Inquiry(check, [PLAN], {PLAN.statistic: p_value}, lambda size: np.full(size, left.pop(0)))  # type: ignore[arg-type]
+    inquiry = Inquiry(check, [PLAN], {PLAN.statistic: p_value}, lambda size: np.full(size, left.pop(0)), "decks")  # type: ignore[arg-type]
     inquiry.run()
     inquiry.decide("a rule")
     return check.measured, len(left)

@@ -102,8 +102,7 @@ def test_memory_error_is_logged(bench: AcceptorBench, check: Check, copies: str)
     for copy in copies:
         check.stimulus("copy of the record damaged", copy=copy)
         bench.do("damage", copy=copy)
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     wanted = "memory_error" if copies == "ab" else "memory_repaired"
     check.expect("entry", wanted in bench.logged(), True)
 
@@ -121,8 +120,7 @@ def test_low_battery_is_logged_each_time(bench: AcceptorBench, check: Check) -> 
 @rule("NJ-1.28B(s)13/log")
 def test_power_cycle_and_host_reset_are_logged(bench: AcceptorBench, check: Check) -> None:
     check.stimulus("power cycle")
-    bench.cut()
-    identity = bench.power_on()
+    identity = bench.power_cycle()
     last = bench.log()[-1]
     check.expect("power cycle: boot and cause", (last[1], last[4], last[5]), (identity["boot"], "power_on", "power"))
     check.stimulus("host reset")
@@ -186,8 +184,7 @@ def test_a_full_log_drops_its_oldest_and_goes_on(bench: AcceptorBench, check: Ch
     check.expect("first number kept is not the first", log[0][0] > 1, True)
     check.expect("at least one segment is kept", last - log[0][0] >= SEGMENT_ENTRIES, True)
     check.expect("breaks", chain_breaks(log), [])
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     check.expect("number after a restart", bench.log()[-1][0], last + 1)
     check.expect("breaks after a restart", chain_breaks(bench.log()), [])
 
@@ -199,6 +196,5 @@ def test_power_cut_during_an_insertion_is_logged(bench: AcceptorBench, check: Ch
     bench.command(Command.STACK_1)
     bench.until(Status.VEND_VALID)
     check.stimulus("power cut in vend valid")
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     check.expect("entries", bench.logged()[-2:], ["stacked", "power_on"])

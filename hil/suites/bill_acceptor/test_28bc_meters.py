@@ -37,8 +37,7 @@ def mixed_run(bench: AcceptorBench) -> None:
     bench.command(Command.RETURN)
     bench.until(Status.IDLE)
     bench.escrow(items.genuine(100))
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     bench.start()
     bench.stack(items.genuine(20))
 
@@ -49,8 +48,7 @@ def changed(before: dict[str, int], after: dict[str, int]) -> int:
 
 def restart(bench: AcceptorBench, how: str) -> None:
     if how == "power":
-        bench.cut()
-        bench.power_on()
+        bench.power_cycle()
     elif how == "watchdog":
         bench.do("restart", how="watchdog")
         bench.reconnect()
@@ -284,8 +282,7 @@ def test_state_before_the_cut_is_restored(bench: AcceptorBench, check: Check, st
     bench.stack(items.genuine(5))
     reach(bench)
     check.stimulus("power cut and restored", state=state)
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     check.expect("power-up state", bench.status().cmd, power_up)
     bench.advance(1000)
     check.expect("standing", bench.state()["standing"], standing)

@@ -210,8 +210,7 @@ def test_power_up_answers(bench: AcceptorBench, check: Check) -> None:
     bench.start()
     bench.escrow(drives.NOTE)
     check.stimulus("power cut with a note in escrow, polled at the start")
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     answers(bench, check, Command.STATUS_REQUEST, (S.POWER_UP_BILL_IN_ACCEPTOR,))
     answers(bench, check, Command.VERSION, (Command.VERSION,))
 

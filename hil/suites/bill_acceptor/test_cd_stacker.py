@@ -104,8 +104,7 @@ def test_unlocked_while_stacking(bench: AcceptorBench, check: Check) -> None:
 def test_lock_at_power_up(bench: AcceptorBench, check: Check, is_locked: bool) -> None:
     check.stimulus("started with the stacker unlocked", locked_after_the_start=is_locked)
     bench.do("lock", locked=False)
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     bench.status()
     bench.command(Command.RESET)
     bench.configure()

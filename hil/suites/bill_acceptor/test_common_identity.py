@@ -20,8 +20,7 @@ Trial = Callable[[AcceptorBench], bool]
 
 def restarted(bench: AcceptorBench) -> None:
     """Idle again, whatever was tried."""
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     bench.start()
 
 

@@ -24,8 +24,7 @@ NOTE = items.genuine(20)
 def again(bench: AcceptorBench, how: str) -> None:
     """Start anew in this way, and wait for the board."""
     if how == "cold":
-        bench.cut()
-        bench.power_on()
+        bench.power_cycle()
     elif how == "watchdog":
         bench.board.supervisor.reset("watchdog")
         bench.reconnect()

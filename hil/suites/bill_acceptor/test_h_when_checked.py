@@ -102,8 +102,7 @@ def test_good_image_boots_to_ready(bench: AcceptorBench, check: Check) -> None:
         check.stimulus(how)
         with check.duty("boots to ready", *NOT_READY):
             if how == "power cycle":
-                bench.cut()
-                bench.power_on()
+                bench.power_cycle()
             if how == "host reset":
                 bench.command(Command.RESET)
                 bench.ready()

@@ -128,8 +128,7 @@ def test_power_cycle_is_no_positive_act(bench: AcceptorBench, check: Check, rais
     raised(bench)
     check.stimulus("cause taken away, power cut and restored", condition=raised.__name__)
     take_cause_away(bench)
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     check.expect("still standing", bench.state()["standing"], [raised.__name__])
     check.measure("accepted_before_act", bench.attempt(drives.NOTE, ms=3000))
 

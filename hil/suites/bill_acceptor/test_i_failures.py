@@ -91,8 +91,7 @@ def test_failed_self_test(bench: AcceptorBench, check: Check) -> None:
 def test_part_broken_before_the_start(bench: AcceptorBench, check: Check, part: str) -> None:
     check.stimulus("part dead, power cycle", part=part)
     bench.do("break", part=part)
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     tempt(bench)
     tempt(bench)
     check.measure("accepted", bench.truth()["stacked"])
@@ -104,8 +103,7 @@ def test_both_copies_of_the_record_damaged(bench: AcceptorBench, check: Check) -
     for copy in ("a", "b"):
         bench.do("damage", copy=copy)
     for _ in range(2):
-        bench.cut()
-        bench.power_on()
+        bench.power_cycle()
         check.stimulus("started with a damaged record")
         tempt(bench)
         check.expect("memory error stands", "memory_error" in bench.state()["standing"], True)
@@ -122,8 +120,7 @@ def test_failed_self_test_and_power_cycle(bench: AcceptorBench, check: Check, me
     if mended:
         FAILED_SELF_TEST.end(bench)
     check.stimulus("power cycle", mended=mended)
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     tempt(bench, reset=not mended)
     check.measure("accepted", bench.truth()["stacked"])
     if not mended:
@@ -169,8 +166,7 @@ def test_store_full(bench: AcceptorBench, check: Check, command: Command) -> Non
         accepted -= next_stacked(bench)
         tempt(bench)
         accepted += next_stacked(bench)
-        bench.cut()
-        bench.power_on()
+        bench.power_cycle()
         settle(bench)
     check.measure("accepted", accepted)
     check.measure("credited_minus_stacked", difference(bench))

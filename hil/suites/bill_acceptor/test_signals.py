@@ -47,8 +47,7 @@ def test_signal_stands_as_long_as_the_error(bench: AcceptorBench, check: Check, 
 def test_signal_after_a_power_cycle(bench: AcceptorBench, check: Check, error: Error) -> None:
     bench.start()
     error.make(bench)
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     if error is SILENT_HOST:
         error.make(bench)
     check.stimulus("power cycle", error=error.name)

@@ -68,8 +68,7 @@ def _returned(bench: AcceptorBench) -> None:
 
 def _cut_in_escrow(bench: AcceptorBench) -> None:
     bench.escrow(items.voucher(NUMBER))
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     bench.start()
 
 
@@ -90,8 +89,7 @@ def _jammed_while_stacking(bench: AcceptorBench) -> None:
 
 
 def _cut_while_jammed(bench: AcceptorBench) -> None:
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
 
 
 STORY = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pitbench.image import Image
-from pitbench_hil.access_rights import COMMISSION, ENTRY, REQUESTS, Request
+from pitbench_hil.access_rights import COMMISSION, ENTRY, Request
 from pitbench_hil.acts import nothing
 from pitbench_hil.attended_bench import AttendedBench
 from pitbench_hil.authentic import Altered
@@ -90,7 +90,7 @@ def placed(name: str, device: Device[Any]) -> Iterable[Any]:
 
 
 def requests(device: Device[Any]) -> list[Request]:
-    return [each for each in (device.configure, *REQUESTS, *device.proven) if each.about in ABOUT]
+    return [each for each in device.requests if each.about in ABOUT]
 
 
 def by_rule(requests: Iterable[Request], what: str) -> list[Any]:

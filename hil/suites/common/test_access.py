@@ -14,7 +14,6 @@ from pitbench_hil.access_rights import (
     ENTRY,
     GUESSED,
     KEPT_FILES,
-    REQUESTS,
     STRANGER,
     STRANGERS_OWN,
     WRONG,
@@ -151,8 +150,7 @@ def done_by_each(bench: AttendedBench, device: Device[Any], check: Check, reques
         check.expect(f"answer, {role}", answer, "")
         refused += answer != ""
     expect_done(bench, device, check, request, "at once")
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     expect_done(bench, device, check, request, "after a power cut")
     check.measure("refused", refused)
 
@@ -229,7 +227,7 @@ def test_a_proof_that_was_refused_serves_no_more(staffed: AttendedBench, device:
 def test_a_proof_is_for_its_request(
     staffed: AttendedBench, device: Device[Any], check: Check, bent_request: Request
 ) -> None:
-    for other in (device.configure, *device.proven, *REQUESTS):
+    for other in device.requests:
         if other is not bent_request:
             made_for = partial(staffed.proof, TECHNICIAN, other.asked)
             expect_bent_refused(staffed, check, bent_request, f"made for {other.name}", made_for)
@@ -279,14 +277,10 @@ def test_a_proof_is_for_its_challenge(staffed: AttendedBench, check: Check, bent
 def test_a_proof_dies_with_a_restart(staffed: AttendedBench, check: Check, bent_request: Request, then: str) -> None:
     """Made over the first challenge of one start, it is sent in the next one: there its challenge may come again."""
 
-    def restarted() -> None:
-        staffed.cut()
-        staffed.power_on()
-
     def prove() -> str:
-        restarted()
+        staffed.power_cycle()
         proof = staffed.proof(TECHNICIAN, bent_request.asked)
-        restarted()
+        staffed.power_cycle()
         if then != "at once":
             staffed.do("challenge")
         return proof

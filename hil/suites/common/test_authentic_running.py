@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pitbench.image import Image
 from pitbench_hil.attended_bench import AttendedBench
-from pitbench_hil.authentic import Altered
+from pitbench_hil.authentic import VICTIM, Altered
 from pitbench_hil.check import Check
 from pitbench_hil.common_device import Device
 from pitbench_hil.forgeries import marking_code
@@ -18,8 +18,6 @@ from pitbench_hil.run import Run
 HOUR_MS = 3_600_000
 MINUTE_MS = 60_000
 STEP_MS = 500
-# Far from a file's start or end, and not loaded twice: what the bench alters while the device runs.
-VICTIM = "/image/device/conditions.mpy"
 STRAYS = ("/hashlib.py", "/boot/x.mpy", "/image/hashlib.py", "/image/device/json.py", "/data/x")
 
 
@@ -39,9 +37,7 @@ def loads_unvouched(altered: Altered, name: str, path: str) -> bool:
 @rule("NJ-1.28X(h)/late-load")
 @images("bench", "release")
 @pytest.mark.parametrize("beside", [False, True], ids=["exchanged", "beside"])
-def test_nothing_is_loaded_late_that_nobody_signed(
-    altered: Altered, check: Check, image: Image, run: Run, beside: bool
-) -> None:
+def test_nothing_is_loaded_late_that_nobody_signed(altered: Altered, check: Check, run: Run, beside: bool) -> None:
     went_on, ran = [], []
     for name in run.few(list(altered.late)):
         path = f"/image/{name}.py" if beside else f"/image/{name}.mpy"
@@ -102,7 +98,7 @@ def test_each_altered_file_is_found_on_demand(altered: Altered, check: Check, im
 
 @rule("HOUSE-check-on-demand")
 @images("bench", "release")
-def test_each_stray_file_is_found_on_demand(altered: Altered, check: Check, image: Image) -> None:
+def test_each_stray_file_is_found_on_demand(altered: Altered, check: Check) -> None:
     missed = []
     for path in STRAYS:
         check.stimulus("file added while it runs, check asked for", file=path)

@@ -8,14 +8,16 @@ from typing import Any
 
 from pitbench.image import Image
 from pitbench.link import BoardRebooted, LinkError, LinkTimeout
+from pitbench_hil.access_rights import ATTEMPT, asked_by
 from pitbench_hil.attended_bench import SECRETS, AttendedBench
 from pitbench_hil.authentic import Altered
 from pitbench_hil.check import Check
 from pitbench_hil.common_device import Device
 from pitbench_hil.marks import images, rule
+from pitbench_hil.record_file import COPIES
 from pitbench_hil.run import Run
 
-COPIES = {"a": "/data/a", "b": "/data/b"}
+FILES = dict(zip("ab", COPIES, strict=True))
 
 
 def places(record: bytes, settings: Iterable[str]) -> Iterator[tuple[str, int]]:
@@ -43,10 +45,8 @@ def used(bench: AttendedBench) -> dict[str, Any]:
     except LinkError as error:
         found["settings"] = error.code
     for role in SECRETS:
-        try:
-            bench.prove("attempt_meters", role, "attempt_meters")
-        except LinkError as error:
-            found[f"secret of {role}"] = error.code
+        if code := asked_by(bench, ATTEMPT, role):
+            found[f"secret of {role}"] = code
     return found
 
 
@@ -64,7 +64,7 @@ def test_altered_settings_are_not_used(
     for name, at in run.few(every[::3] if image.kind == "release" else every):
         for copies in ("a", "b", "ab"):
             check.stimulus("a byte of the stored record altered while off, power on", of=name, copies=copies)
-            altered.virtual.flash.change({**sound, **{COPIES[c]: changed(sound[COPIES[c]], at) for c in copies}})
+            altered.virtual.flash.change({**sound, **{FILES[c]: changed(sound[FILES[c]], at) for c in copies}})
             altered.switch_on()
             tried += 1
             if not is_right(altered, copies, device.settings.between):

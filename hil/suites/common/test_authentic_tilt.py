@@ -7,14 +7,13 @@ from collections.abc import Callable
 import pytest
 from pitbench.link import LinkError
 from pitbench_hil.attended_bench import SECRETS
-from pitbench_hil.authentic import Altered
+from pitbench_hil.authentic import VICTIM, Altered
 from pitbench_hil.check import Check
 from pitbench_hil.forgeries import one_byte_changed
 from pitbench_hil.marks import images, rule
+from pitbench_hil.record_file import COPIES
 
-VICTIM = "/image/device/conditions.mpy"
 ANOTHER = "/image/hal/store.mpy"
-COPIES = ("/data/a", "/data/b")
 
 
 @pytest.fixture

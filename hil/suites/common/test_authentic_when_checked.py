@@ -8,7 +8,7 @@ import pytest
 from pitbench.errors import PitbenchError
 from pitbench.image import Image
 from pitbench.link import LinkTimeout
-from pitbench_hil.authentic import Altered, named, of_each_kind
+from pitbench_hil.authentic import VICTIM, Altered, named, of_each_kind
 from pitbench_hil.check import Check
 from pitbench_hil.forgeries import KEY_FILE, forgeries, one_byte_changed, with_fitting_crc
 from pitbench_hil.marks import images, rule
@@ -17,7 +17,6 @@ from pitbench_hil.run import Run
 
 RULE = "NJ-1.28X(h)"
 AT = f"{RULE}/checked-at"
-VICTIM = "/image/device/conditions.mpy"
 
 
 def works(altered: Altered) -> bool:
@@ -34,9 +33,7 @@ def found(check: Check, altered: Altered) -> None:
     check.note("then", said=look.said)
     check.measure("booted_on", int(not look.stopped))
     check.stimulus("put right while off, power on")
-    altered.board.cut()
-    altered.write(altered.good)
-    altered.switch_on()
+    altered.start(altered.good)
     check.expect("runs again", works(altered), True)
 
 
@@ -50,7 +47,7 @@ def test_power_cycle(altered: Altered, check: Check, image: Image) -> None:
 
 @rule(f"{AT}/watchdog")
 @images("bench", "release")
-def test_watchdog(altered: Altered, check: Check, image: Image) -> None:
+def test_watchdog(altered: Altered, check: Check) -> None:
     check.stimulus("one byte altered while it runs, watchdog reset")
     altered.alter(VICTIM)
     altered.running()
@@ -60,7 +57,7 @@ def test_watchdog(altered: Altered, check: Check, image: Image) -> None:
 
 @rule(f"{AT}/commanded")
 @pytest.mark.parametrize("op", ["restart", "crash"])
-def test_restart_by_its_own_decision(altered: Altered, check: Check, image: Image, op: str) -> None:
+def test_restart_by_its_own_decision(altered: Altered, check: Check, op: str) -> None:
     # Modules that are loaded late are there: it is the restart that has to find it.
     altered.bench.do("store")
     altered.alter(VICTIM)
@@ -104,11 +101,11 @@ def test_stopped_it_obeys_nothing_and_stays_so(altered: Altered, check: Check, i
         obeyed += look.obeyed + altered.gat_obeyed()
         cleared += not look.stopped
         check.stimulus("asked for everything, then started again with the file still altered", cause=how)
-        altered.running()
         if how == "power":
             altered.board.cut()
             altered.switch_on()
         else:
+            altered.running()
             altered.virtual.reset(how)
     cleared += not altered.looks().stopped
     check.note("requests", on_the_link=len(altered.requests), obeyed=obeyed)

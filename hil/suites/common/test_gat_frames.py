@@ -7,7 +7,7 @@ from pitbench.protocols import gat
 from pitbench.protocols.gat import Command, Format, Frame, encode, results_data
 from pitbench_hil.attended_bench import AttendedBench
 from pitbench_hil.check import Check
-from pitbench_hil.gat_terminal import Terminal, new_seed
+from pitbench_hil.gat_terminal import Terminal, answer, new_seed
 from pitbench_hil.marks import images, needs, rule
 from pitbench_hil.mutations import flipped
 
@@ -17,11 +17,6 @@ STRANGE = [encode(command) for command in (0x00, 0x05, 0x10, 0x7F, 0x81, 0x84, 0
 STRANGE += [encode(Command.STATUS, b"\0"), encode(Command.RESULTS, b"\1\0"), encode(Command.START), b"\x01\xff" * 200]
 NOON, LATER_S = 1_800_000_000, 5000
 UNKNOWN_LEVELS = (0x00, 0x02, 0x03, 0x10, 0xB9, 0xBB, 0xFF)
-
-
-def answer(frame: Frame | None) -> str:
-    """Words for an answer, as evidence."""
-    return gat.frame_text(frame) if frame else "silence"
 
 
 def damaged(good: bytes) -> list[bytes]:
@@ -115,8 +110,7 @@ def test_a_result_comes_frame_by_frame_and_again_and_outlasts_a_cut(
         wrong += said != f"result frame {number}, refused"
     wrong += answer(terminal.ask(Command.RESULTS, results_data(Format.XML, 1))) != "result frame 1, refused"
     check.stimulus("power cut after a result")
-    fresh.cut()
-    fresh.power_on()
+    fresh.power_cycle()
     wrong += answer(terminal.ask(Command.STATUS)) != "idle, text"
     wrong += not answer(terminal.ask(Command.LAST)).startswith("last level 01")
     wrong += _wrong_frames(terminal, whole, last)
@@ -133,8 +127,7 @@ def test_the_age_of_a_result_goes_on_over_a_cut(terminal: Terminal, fresh: Atten
     wrong += not _is_aged(terminal, 0)
     for since in (LATER_S, None, -LATER_S, 2 * LATER_S):
         check.stimulus("power cut after a result, and the calendar set", seconds_since=since)
-        fresh.cut()
-        fresh.power_on()
+        fresh.power_cycle()
         fresh.do("calendar", set=None if since is None else NOON + since)
         wrong += not _is_aged(terminal, since)
     check.measure("wrong_answers", wrong)
@@ -157,8 +150,7 @@ def test_a_cut_in_a_calculation_leaves_the_result_before(
     for _ in range(3):
         check.stimulus("power cut in a calculation")
         wrong += answer(terminal.ask(Command.START, b"\x01another")) != "started"
-        fresh.cut()
-        fresh.power_on()
+        fresh.power_cycle()
         wrong += terminal.state() != "idle"
         wrong += terminal.last_result() != before
     check.measure("wrong_answers", wrong)

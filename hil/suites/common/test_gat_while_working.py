@@ -13,7 +13,7 @@ from pitbench_hil.attended_bench import AttendedBench
 from pitbench_hil.check import Check
 from pitbench_hil.common_device import Device, Game
 from pitbench_hil.comparing import differing
-from pitbench_hil.gat_terminal import Terminal, new_seed
+from pitbench_hil.gat_terminal import Terminal, answer, new_seed
 from pitbench_hil.marks import rule
 
 # On a board each ends with a write of flash, and that takes time of its own.
@@ -38,7 +38,7 @@ class Validations:
             self._seed, self.left = new_seed(), self.left - 1
             self._check.stimulus("a calculation started", seed=self._seed.hex())
             said = self.terminal.ask(Command.START, bytes([gat.REPORT_LEVEL]) + self._seed)
-            self._check.expect("answer to the start", gat.frame_text(said) if said else "silence", "started")
+            self._check.expect("answer to the start", answer(said), "started")
         elif self._seed and self.terminal.state() == "done":
             self._compare()
 

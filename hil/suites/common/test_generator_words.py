@@ -11,12 +11,12 @@ from pitbench_hil.declared_generator import Declared
 from pitbench_hil.drawing_bench import DrawingBench
 from pitbench_hil.fed import again, fed_by_itself, newly_fed, steps_before
 from pitbench_hil.generator_checks import IDLE, ONE_SECOND
-from pitbench_hil.inquiry import Inquiry, Sample
+from pitbench_hil.inquiry import Sample, inquire
 from pitbench_hil.marks import rule
 from pitbench_hil.statistics import bits
 from pitbench_hil.statistics.budget import Family
 from pitbench_hil.statistics.counts import chi_square, independence
-from pitbench_hil.statistics.power import POWER, smallest_bias, smallest_effect
+from pitbench_hil.statistics.power import smallest_bias, smallest_effect
 from pitbench_hil.statistics.recovery import solved_by
 
 # -- (a)
@@ -102,13 +102,11 @@ WORDS_PASS = tuple(f"NJ-1.28G(b)3/{part}" for part in BIT_TESTS)
 def test_a_million_bits(bench: DrawingBench, check: Check) -> None:
     check.stimulus("generator words read", bits=BITS)
     check.note("a generator with a fixed seed passes all of them: 1.28G(b)5 has cold starts")
-    every = {name: row for rows in BIT_TESTS.values() for name, row in rows.items()}
-    plans = [BIT_FAMILY.plan(name, BYTES, POWER, finds) for name, (_, finds) in every.items()]
-    tests = {name: test for name, (test, _) in every.items()}
-    inquiry = Inquiry(check, plans, tests, lambda size: np.frombuffer(bench.words(size), np.uint8), "bytes")
-    inquiry.run()
-    for part, rows in BIT_TESTS.items():
-        inquiry.decide(f"NJ-1.28G(b)3/{part}", rows)
+
+    def take(size: int) -> Sample:
+        return np.frombuffer(bench.words(size), np.uint8)
+
+    inquire(check, BIT_FAMILY, BIT_TESTS, take, BYTES, unit="bytes", rule="NJ-1.28G(b)3")
     check.measure("bits", BITS)
 
 

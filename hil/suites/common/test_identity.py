@@ -63,6 +63,14 @@ def raw_entropy_works(bench: AttendedBench) -> bool:
     return dead == "entropy"
 
 
+def store_fault_works(device: Device[Any], bench: AttendedBench) -> bool:
+    """A write that is made to fail is a memory error."""
+    next(fault for fault in device.faults if fault.name == "memory_error").make(bench)
+    broken = "memory_error" in bench.status()["standing"]
+    afresh(bench)
+    return broken
+
+
 def trials(device: Device[Any]) -> dict[str, Trial]:
     """Capability -> whether the device has it."""
     return {
@@ -74,6 +82,7 @@ def trials(device: Device[Any]) -> dict[str, Trial]:
         "calendar": calendar_works,
         "still_clock": still_clock_works,
         "raw_entropy": raw_entropy_works,
+        "store_fault": partial(store_fault_works, device),
         **device.trials,
     }
 
@@ -116,6 +125,5 @@ def test_version_is_one(fresh: AttendedBench, check: Check, image: Image) -> Non
     expect_one_version(check, fresh.board, image)
     check.expect("protocol", fresh.link.identity["wire"], wire_of(image.device))
     check.stimulus("power cycle")
-    fresh.cut()
-    fresh.power_on()
+    fresh.power_cycle()
     expect_one_version(check, fresh.board, image)

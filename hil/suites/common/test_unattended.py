@@ -14,6 +14,7 @@ from pitbench.protocols.gat_host import FUNCTIONS, GatHost, GatSettings
 from pitbench.targets import Board
 from pitbench_hil.check import Check
 from pitbench_hil.common_device import Device
+from pitbench_hil.comparing import differing
 from pitbench_hil.left_alone import left_alone
 from pitbench_hil.marks import images, rule
 from pitbench_hil.run import Run
@@ -71,4 +72,4 @@ def test_same_on_the_wire(check: Check, board: Board, hosts: dict[str, GatHost])
         attended, alone = answers(hosts["attended"], board), answers(hosts["alone"], None)
     check.note("answers", count=len(alone), attended=attended, alone=alone)
     check.expect("reports told", sum("format" in answer for answer in alone) >= len(SEEDS), True)
-    check.measure("differences", sum(a != b for a, b in zip(attended, alone, strict=True)))
+    check.measure("differences", differing(attended, alone))

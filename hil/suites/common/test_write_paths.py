@@ -14,7 +14,7 @@ from pitbench.link import DamagedLine, LinkError, decode_line
 from pitbench.proof import asked
 from pitbench.protocols import gat
 from pitbench.protocols.gat import Command, encode
-from pitbench_hil.access_rights import READS, REQUESTS
+from pitbench_hil.access_rights import READS
 from pitbench_hil.attended_bench import SECRETS, AttendedBench
 from pitbench_hil.authority import refusal
 from pitbench_hil.board_bench import Unreached
@@ -47,7 +47,6 @@ SILENT_S = 0.15
 # What MicroPython's prompts say.
 PROMPTS = (b">>>", b"raw REPL", b"MicroPython v", b"Traceback", b"===", b"soft reboot", b"R\x01")
 WRITE = "open('/image/device/conditions.mpy','ab').write(b'x')"
-INTERRUPT, EXIT = b"\x03", b"\x04"
 REPL = {
     "each character": (b"\x03", b"\x02", b"\x04", b"\x01\x02", b"\x05\x03"),
     "typed": (b"\x03\x03\r\n", b"\x02\r\n" + WRITE.encode() + b"\r\n", b"\r" + WRITE.encode() + b"\r"),
@@ -97,7 +96,7 @@ def test_link_with_a_role(
 
 def proven(device: Device[Any]) -> list[str]:
     """Operations of the device's link that take a proof."""
-    return list(dict.fromkeys(each.op for each in (device.configure, *REQUESTS, *device.proven)))
+    return list(dict.fromkeys(each.op for each in device.requests))
 
 
 def asked_for(device: Device[Any], name: str, path: str, args: dict[str, object]) -> str:

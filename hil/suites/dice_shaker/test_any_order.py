@@ -35,14 +35,11 @@ PIECES = {
 @rule(RULE)
 def test_orders_that_matter(still: DiceBench, check: Check, piece: str) -> None:
     check.stimulus("twice in a row", steps=PIECES[piece])
-    still.start()
     hold(still, check, PIECES[piece] * 2)
 
 
 @rule(RULE)
 def test_any_order_of_events(still: DiceBench, check: Check) -> None:
-    still.start()
-
     at_random(check, partial(hold, still, check), STIMULI, PIECES, walks=WALKS, length=LENGTH, begins=11)
 
 

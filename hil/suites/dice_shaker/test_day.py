@@ -40,12 +40,14 @@ def locked_out(bench: DiceBench, check: Check) -> None:
     locked &= check.expect("with the key turned, too", expired(bench), True)
     if not check.measure("results_after", len(bench.results()) - before) or not locked:
         return
-    bench.take()
-    bench.clear()
-    bench.inspect()
-    bench.place("fff")
-    check.expect("filled anew", bench.fill()["state"], "idle")
+    check.expect("filled anew", bench.exchange()["state"], "idle")
     check.expect("the age of new dice", age_s(bench) < SLACK_S, True)
+
+
+def locked_by_now(bench: DiceBench, check: Check) -> None:
+    """It is locked since this start, and stays so."""
+    late(check, 0 if expired(bench) else DAY_MS)
+    locked_out(bench, check)
 
 
 def off_until(bench: DiceBench, second: int | None) -> None:
@@ -70,9 +72,9 @@ def test_with_power_all_the_time(still: DiceBench, check: Check) -> None:
     check.expect("plays", still.shake("354")["faces"], [3, 5, 4])
     still.next()
     check.stimulus("the last minute goes by")
-    while not expired(still) and still.status()["now"] < filled + DAY_MS + MINUTE_MS:
+    while "dice_expired" not in (status := still.status())["standing"] and status["now"] < filled + DAY_MS + MINUTE_MS:
         still.advance(500)
-    late(check, max(0, still.status()["now"] - filled - DAY_MS - 500))
+    late(check, max(0, status["now"] - filled - DAY_MS - 500))
     locked_out(still, check)
 
 
@@ -94,21 +96,18 @@ def test_in_a_shake(still: DiceBench, check: Check) -> None:
 @rule(f"{DAY}/restarts")
 def test_restarts(still: DiceBench, check: Check) -> None:
     still.ready()
-    now, played = NOON, 0
+    played = 0
     for hour in range(1, 24):
-        now = NOON + hour * HOUR_S
-        off_until(still, now)
+        off_until(still, NOON + hour * HOUR_S)
         played += not expired(still)
     check.stimulus("24 starts, an hour apart")
     check.expect("starts at which it played", played, 23)
     off_until(still, NOON + DAY_S + SLACK_S)
-    late(check, 0 if expired(still) else DAY_MS)
-    locked_out(still, check)
+    locked_by_now(still, check)
 
 
 @rule(f"{DAY}/restarts")
 def test_restarts_after_a_memory_clear(still: DiceBench, check: Check) -> None:
-    still.start()
     still.staffed()
     still.do("meters")
     still.prove("clear_memory", TECHNICIAN, "clear_memory")
@@ -120,8 +119,7 @@ def test_restarts_after_a_memory_clear(still: DiceBench, check: Check) -> None:
     off_until(still, NOON + 2 * HOUR_S)
     check.expect("age", 2 * HOUR_S - SLACK_S <= age_s(still) <= 2 * HOUR_S + SLACK_S, True)
     off_until(still, NOON + DAY_S + SLACK_S)
-    late(check, 0 if expired(still) else DAY_MS)
-    locked_out(still, check)
+    locked_by_now(still, check)
 
 
 @rule(f"{DAY}/without-power")
@@ -134,8 +132,7 @@ def test_without_power(still: DiceBench, check: Check) -> None:
     still.next()
     check.expect("as old as the calendar says", 23 * HOUR_S - SLACK_S <= age_s(still) <= 23 * HOUR_S + 900, True)
     off_until(still, NOON + 24 * HOUR_S + SLACK_S)
-    late(check, 0 if expired(still) else DAY_MS)
-    locked_out(still, check)
+    locked_by_now(still, check)
 
 
 @rule(f"{DAY}/clock-set-back")
@@ -153,8 +150,7 @@ def test_clock_set_back(still: DiceBench, check: Check) -> None:
     half_an_hour_back(still, check)
     check.stimulus("power cut, on again before the time of the cut")
     off_until(still, NOON)
-    late(check, 0 if expired(still) else DAY_MS)
-    locked_out(still, check)
+    locked_by_now(still, check)
 
 
 def half_an_hour_back(bench: DiceBench, check: Check) -> None:
@@ -178,8 +174,7 @@ def test_clock_set_on(still: DiceBench, check: Check) -> None:
         check.expect("age by its own count", HOUR_S <= age_s(still) <= HOUR_S + 60, True)
         check.expect("with power it is that count which decides", expired(still), False)
     off_until(still, NOON + 25 * HOUR_S)
-    late(check, 0 if expired(still) else DAY_MS)
-    locked_out(still, check)
+    locked_by_now(still, check)
 
 
 @rule(f"{DAY}/time-unknown")
@@ -187,8 +182,7 @@ def test_time_unknown(still: DiceBench, check: Check) -> None:
     still.ready()
     check.stimulus("power cut, and no calendar at the next start")
     off_until(still, None)
-    late(check, 0 if expired(still) else DAY_MS)
-    locked_out(still, check)
+    locked_by_now(still, check)
 
 
 @rule(f"{DAY}/time-unknown")
@@ -199,5 +193,4 @@ def test_time_that_was_never_known(still: DiceBench, check: Check) -> None:
     check.stimulus("filled with the calendar unknown; power cut, known at the next start")
     check.expect("plays", still.shake("354")["faces"], [3, 5, 4])
     off_until(still, NOON)
-    late(check, 0 if expired(still) else DAY_MS)
-    locked_out(still, check)
+    locked_by_now(still, check)

@@ -30,26 +30,16 @@ def locked_out(bench: DiceBench, status: dict[str, Any]) -> bool:
     return named and not bench.results() and bench.truth()["turned"] == turned
 
 
-def filled_with(bench: DiceBench, count: int) -> dict[str, Any]:
-    """Filled with so many, after whatever stood before was seen to."""
-    bench.take()
-    bench.clear()
-    bench.inspect()
-    bench.place("f" * count)
-    return bench.fill()
-
-
 @pytest.mark.parametrize("game", [pytest.param(game, marks=rule(f"{CLAUSES[game]}/dice")) for game in GAMES])
 def test_any_other_number_is_locked_out(still: DiceBench, check: Check, game: str) -> None:
-    still.start()
     still.staffed(game=game)
     not_locked_out = 0
     for count in (number for number in range(MOST + 1) if number != GAMES[game]):
         check.stimulus("filled", game=game, dice=count)
-        not_locked_out += not locked_out(still, filled_with(still, count))
+        not_locked_out += not locked_out(still, still.exchange("f" * count))
     check.measure("not_locked_out", not_locked_out)
     check.stimulus("filled", game=game, dice=GAMES[game])
-    check.expect("with the game's dice", filled_with(still, GAMES[game])["state"], "idle")
+    check.expect("with the game's dice", still.exchange("f" * GAMES[game])["state"], "idle")
     check.expect("faces of a result", len(still.shake()["faces"] or ()), GAMES[game])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from pitbench_hil.acts import restart
 from pitbench_hil.check import Check
 from pitbench_hil.dice_moves import MOMENTS, OPENINGS, RESULT, closed, opened, to_moment
 from pitbench_hil.dice_shaker import DiceBench
@@ -26,7 +27,7 @@ def each(rule_id: str) -> list[Any]:
 
 
 def unalarmed(bench: DiceBench, what: str) -> int:
-    """1 unless light, message and log tell of it."""
+    """1 unless light, state and log tell of it."""
     status, name = bench.status(), OPENINGS[what][3]
     shown = name in status["standing"] and status["light"] == "red" and status["state"] == "error"
     return 0 if shown and name in bench.logged() else 1
@@ -97,15 +98,13 @@ def plays_again(bench: DiceBench, check: Check) -> None:
 
 def again_after_a_restart(bench: DiceBench, check: Check, what: str, moment: str) -> None:
     """The same after the power was off."""
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     bench.start()
     check.measure("results", results_of(bench, check, what, moment))
 
 
 @rule("NJ-1.13A(d)1ii/sealed")
 def test_sealed_it_plays_unlocked(still: DiceBench, check: Check) -> None:
-    still.start()
     still.staffed()
     still.place("fff")
     still.do("lock", locked=False)
@@ -121,11 +120,10 @@ def test_sealed_it_plays_unlocked(still: DiceBench, check: Check) -> None:
 
 @rule("NJ-1.13A(d)1ii/filled-closed")
 def test_neither_open_nor_unlocked_is_filled(still: DiceBench, check: Check) -> None:
-    still.start()
     still.staffed()
     still.place("fff")
     filled = 0
-    for op, wrong, right in (("lid", {"open": True}, {"open": False}), ("lock", {"locked": False}, {"locked": True})):
+    for op, wrong, right, _ in (OPENINGS["lid"], OPENINGS["lock"]):
         still.do(op, **wrong)
         check.stimulus("asked to fill it", **wrong)
         filled += not still.refused_fill()
@@ -136,7 +134,6 @@ def test_neither_open_nor_unlocked_is_filled(still: DiceBench, check: Check) -> 
 
 @rule("NJ-1.16A(a)/secured-when-filled", "NJ-1.13A(d)1v/secured")
 def test_loose_it_is_not_filled_and_found_at_the_start(still: DiceBench, check: Check) -> None:
-    still.start()
     still.staffed()
     still.place("fff")
     still.do("latch", secured=False)
@@ -146,9 +143,7 @@ def test_loose_it_is_not_filled_and_found_at_the_start(still: DiceBench, check: 
     check.expect("secured", still.refused_fill(), "")
     check.stimulus("loosened, power off and on at once")
     still.do("latch", secured=False)
-    still.cut()
-    still.power_on()
-    still.advance(3000)
+    restart(still)
     still.press("shake")
     still.advance(WAIT_MS)
     check.measure("results", len(still.results()))
@@ -157,7 +152,6 @@ def test_loose_it_is_not_filled_and_found_at_the_start(still: DiceBench, check: 
 
 @rule("NJ-1.16(f)1iii(3)/handed-over")
 def test_mini_dice_need_no_latch(still: DiceBench, check: Check) -> None:
-    still.start()
     still.do("latch", secured=False)
     still.staffed(game="mini-dice")
     still.place("ff")

@@ -6,9 +6,9 @@ from datetime import datetime, timezone
 from typing import Any
 
 import pytest
-from pitbench_hil.acts import NOON, START_AT_MS
+from pitbench_hil.acts import NOON, START_AT_MS, restart
 from pitbench_hil.check import Check
-from pitbench_hil.dice_moves import MOMENTS, to_moment
+from pitbench_hil.dice_moves import MOMENTS, OPENINGS, to_moment
 from pitbench_hil.dice_shaker import DiceBench
 from pitbench_hil.marks import rule
 from pitbench_hil.power_watch import until_power_goes
@@ -65,9 +65,7 @@ def test_the_last_ten_are_recalled(still: DiceBench, check: Check, calendar: int
     else:
         check.expect("unknown times", set(times), {None})
     check.stimulus("power cut")
-    still.cut()
-    still.power_on()
-    still.advance(3000)
+    restart(still)
     check.expect("rounds after the cut", still.rounds(), rows)
     if calendar:
         compare(still, check, rows, played)
@@ -90,18 +88,16 @@ def test_cut_at_a_moment(bench: DiceBench, check: Check, moment: str) -> None:
     judged(bench, check, shown=moment == "shown")
 
 
-def judged(bench: DiceBench, check: Check, *, shown: bool, rule: str | None = None) -> None:
+def judged(bench: DiceBench, check: Check, *, shown: bool) -> None:
     """Power off and on: what is shown, and what follows. `shown`: whether a result was on the store."""
-    bench.cut()
-    bench.power_on()
-    bench.advance(3000)
+    restart(bench)
     status = bench.status()
     right = ("shown", [3, 5, 4], "Result 3 5 4") if shown else ("idle", None, "idle")
-    check.measure("wrong_states", int((status["state"], status["faces"], status["message"]) != right), rule=rule)
-    played_on(bench, check, rule)
+    check.measure("wrong_states", int((status["state"], status["faces"], status["message"]) != right))
+    played_on(bench, check)
 
 
-def played_on(bench: DiceBench, check: Check, rule: str | None = None) -> None:
+def played_on(bench: DiceBench, check: Check) -> None:
     """Another round: every result has a round of its own, and none is of a shake that was cut."""
     if bench.status()["state"] == "shown":
         bench.next()
@@ -110,12 +106,12 @@ def played_on(bench: DiceBench, check: Check, rule: str | None = None) -> None:
         bench.shake()
         bench.next()
     bench.shake()
-    rows = [row for row in bench.rounds() if row[2]]
-    numbers = [row[0] for row in bench.rounds()]
+    every = bench.rounds()
+    rows, numbers = [row for row in every if row[2]], [row[0] for row in every]
     twice = len(numbers) - len(set(numbers)) + sum(rows.count(row) - 1 for row in rows)
-    check.measure("results_twice", twice, rule=rule)
+    check.measure("results_twice", twice)
     void = [row for row in rows if row[2] not in ("3 5 4", "2 6 1")]
-    check.measure("void_results", len(void), rule=rule)
+    check.measure("void_results", len(void))
 
 
 @rule("NJ-1.28P(j)/shown-again")
@@ -123,8 +119,7 @@ def test_cut_again_while_it_starts(bench: DiceBench, check: Check) -> None:
     bench.shake("354")
     check.stimulus("power cut while a result is shown, and again in the self-test")
     for ms in (0, 100, 300):
-        bench.cut()
-        bench.power_on()
+        bench.power_cycle()
         bench.advance(ms)
     judged(bench, check, shown=True)
 
@@ -132,11 +127,11 @@ def test_cut_again_while_it_starts(bench: DiceBench, check: Check) -> None:
 @rule("NJ-1.28P(j)/shown-again")
 @pytest.mark.parametrize("op", ["lock", "latch"])
 def test_after_an_error(bench: DiceBench, check: Check, op: str) -> None:
-    word = {"lock": "locked", "latch": "secured"}[op]
+    _, wrong, right, _ = OPENINGS[op]
     bench.shake("354")
     check.stimulus("an error while a result is shown, cleared", opened=op)
-    bench.do(op, **{word: False})
-    bench.do(op, **{word: True})
+    bench.do(op, **wrong)
+    bench.do(op, **right)
     bench.clear()
     status = bench.status()
     check.measure("wrong_states", int((status["state"], status["faces"]) != ("shown", [3, 5, 4])))
@@ -146,7 +141,6 @@ def test_after_an_error(bench: DiceBench, check: Check, op: str) -> None:
 @rule("NJ-1.28P(j)/cut-at-every-write")
 @pytest.mark.parametrize("how", CUTS)
 def test_cut_at_every_write(still: DiceBench, check: Check, run: Run, how: str) -> None:
-    name = "NJ-1.28P(j)/cut-at-every-write"
     writes = 0
     for write in run.few(list(range(1, MOST_WRITES))):
         still.board.start_over()
@@ -160,14 +154,12 @@ def test_cut_at_every_write(still: DiceBench, check: Check, run: Run, how: str) 
         if still.board.has_power:
             break
         writes += 1
-        still.cut()
-        still.power_on()
-        still.advance(3000)
+        restart(still)
         shown = still.status()["faces"]
-        check.expect("shown is recalled", bool(shown) == (still.results() == ["3 5 4"]), True, rule=name)
-        check.expect("one or none", shown in (None, [3, 5, 4]), True, rule=name)
-        played_on(still, check, name)
-    check.measure("writes", writes, rule=name)
+        check.expect("shown is recalled", bool(shown) == (still.results() == ["3 5 4"]), True)
+        check.expect("one or none", shown in (None, [3, 5, 4]), True)
+        played_on(still, check)
+    check.measure("writes", writes)
 
 
 @rule("HOUSE-dice-meters")
@@ -185,8 +177,7 @@ def test_meters_count_what_was_done(bench: DiceBench, check: Check) -> None:
     bench.clear()
     bench.press("shake")
     bench.advance(500)
-    bench.cut()
-    bench.power_on()
+    bench.power_cycle()
     right = {
         "rounds": 4, "shakes": 7, "void_leaning": 2, "void_stacked": 1, "void_unsure": 1, "void_interrupted": 1,
     }  # fmt: skip

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import pytest
-from pitbench.link import BoardRebooted, LinkError, LinkTimeout
+from pitbench.link import LinkError
 from pitbench.protocols.gat_host import GatHost
+from pitbench_hil.acts import Act, ask, crash
 from pitbench_hil.check import Check
+from pitbench_hil.dice_moves import MOMENTS, OPENINGS
 from pitbench_hil.dice_shaker import DiceBench
+from pitbench_hil.dice_shaker_common import lie
 from pitbench_hil.marks import rule
 
 TILT, SELF_TEST = "NJ-1.28P(g)/tilt", "NJ-1.28P(k)/self-test"
 LONG_MS = 30_000
 BUTTONS = ("shake", "next", "recall")
-Act = Callable[[DiceBench], object]
 
 
 def broken(part: str) -> tuple[Act, Act]:
-    return (lambda bench: bench.do("break", part=part)), (lambda bench: bench.do("mend", part=part))
+    return ask("break", part=part), ask("mend", part=part)
 
 
 def lying(times: int = 1, **reading: Any) -> tuple[Act, Act]:
     """Raised by dice that lie so; put right by others in their place."""
-
-    def lie(bench: DiceBench) -> None:
-        for _ in range(times):
-            bench.lie(**reading)
-
-    return lie, exchanged
+    return lie(times, **reading), exchanged
 
 
 def exchanged(bench: DiceBench) -> None:
@@ -41,18 +37,6 @@ def exchanged(bench: DiceBench) -> None:
     bench.place("fff")
     with suppress(LinkError):
         bench.fill()
-
-
-def crash(bench: DiceBench) -> None:
-    """A program error: the board restarts by itself."""
-    with suppress(LinkTimeout, BoardRebooted):
-        bench.do("crash")
-    with suppress(BoardRebooted):
-        bench.status()
-
-
-def nothing(bench: DiceBench) -> None:
-    pass
 
 
 # Condition: how it is brought about in a round, how it is put right, what it is called.
@@ -116,7 +100,6 @@ def test_program_error(bench: DiceBench, check: Check, when: str) -> None:
         bench.advance(500)
     check.stimulus("program error", when=when)
     crash(bench)
-    bench.advance(3000)
     check.measure("unshown", stands(bench, "software_error"))
     check.measure("results", len(bench.results()) + pressed(bench))
     bench.clear(key=False)
@@ -132,13 +115,10 @@ STARTS = ("power", "watchdog", "recovery")
 def started(bench: DiceBench, how: str) -> None:
     """Another start, or a recovery from an error, with a part that is broken already."""
     if how == "power":
-        bench.cut()
-        bench.power_on()
+        bench.power_cycle()
     elif how == "watchdog":
-        with suppress(BoardRebooted, LinkTimeout):
-            bench.do("restart", how="watchdog")
-        with suppress(BoardRebooted):
-            bench.status()
+        bench.do("restart", how="watchdog")
+        bench.board.reconnect()
     else:
         bench.do("lock", locked=False)
         bench.do("lock", locked=True)
@@ -196,14 +176,10 @@ def test_each_has_a_message_of_its_own(still: DiceBench, check: Check) -> None:
         still.press("shake")
         still.advance(LONG_MS)
         messages[name] = still.status()["message"]
-    for op, args, name in (
-        ("lid", {"open": True}, "lid_open"),
-        ("lock", {"locked": False}, "unlocked"),
-        ("latch", {"secured": False}, "unsecured"),
-    ):
+    for op, wrong, _, name in OPENINGS.values():
         still.board.start_over()
         still.ready()
-        still.do(op, **args)
+        still.do(op, **wrong)
         still.advance(100)
         messages[name] = still.status()["message"]
     check.note("messages", **messages)
@@ -216,7 +192,7 @@ PATIENCE_S = 5
 
 
 @rule("NJ-1.28P(h)/host-lost")
-@pytest.mark.parametrize("when", ["idle", "shaking", "resting", "reading", "shown"])
+@pytest.mark.parametrize("when", MOMENTS)
 def test_silent_host(still: DiceBench, check: Check, when: str) -> None:
     still.ready(host=PATIENCE_S)
     host = GatHost(still.board.wire, clock=still.board.clock)
@@ -228,10 +204,10 @@ def test_silent_host(still: DiceBench, check: Check, when: str) -> None:
         still.lie("354")
         still.do("press", button="shake")
     before = len(still.results())
-    while "host_lost" not in still.status()["standing"] and still.status()["now"] < said + 60_000:
+    while "host_lost" not in (status := still.status())["standing"] and status["now"] < said + 60_000:
         before = len(still.results())
         still.advance(20)
-    check.measure("stopped_late", max(0, still.status()["now"] - said - PATIENCE_S * 1000))
+    check.measure("stopped_late", max(0, status["now"] - said - PATIENCE_S * 1000))
     check.expect("alert", stands(still, "host_lost"), 0)
     still.advance(5000)
     check.measure("results", len(still.results()) - before + pressed(still))

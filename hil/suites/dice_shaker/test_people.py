@@ -27,7 +27,6 @@ ALONE: dict[str, dict[str, str]] = {
 @pytest.fixture
 def empty(still: DiceBench) -> DiceBench:
     """Staffed, three dice in, nobody answers for them."""
-    still.start()
     still.staffed(table="SB-7")
     still.place("fff")
     return still
@@ -125,8 +124,7 @@ def test_tampering_is_reported(empty: DiceBench, check: Check, calendar: int | N
     empty.advance(3000)
     empty.clear()
     check.expect("cleared with the dice in", empty.status()["standing"], ["tampered"])
-    empty.cut()
-    empty.power_on()
+    empty.power_cycle()
     empty.advance(2000)
     expect_report(empty, check, right)
     empty.take()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pitbench_hil.check import Check
+from pitbench_hil.comparing import differing
 from pitbench_hil.dice_moves import UNREAD
 from pitbench_hil.dice_shaker import DiceBench
 from pitbench_hil.marks import rule
@@ -41,14 +42,14 @@ def test_every_outcome_is_shown_as_it_was_read(still: DiceBench, check: Check, r
     settings = {"game": IN_GAMES[first], "table": f"T {first}", "tries": 1 + first % 5, "host": 0}
     still.ready(**settings)
     if first % 2:
-        still.cut()
-        still.power_on()
+        still.power_cycle()
         still.start()
     check.stimulus("outcomes in a game, each known before", **settings, restarted=bool(first % 2))
     others = list(itertools.product(range(1, 7), repeat=2))
     every = [(first, *pair) for pair in others] if first else others
     wrong = 0
-    for faces in run.few(every):
+    tried = run.few(every)
+    for faces in tried:
         status = still.shake(faces)
         told = still.events()[-1]
         seen = (status["faces"], status["message"], told[2:], still.rounds()[-1][2::2])
@@ -60,7 +61,7 @@ def test_every_outcome_is_shown_as_it_was_read(still: DiceBench, check: Check, r
     check.measure("wrong_results", wrong)
     voids = sum(value for name, value in still.do("meters").items() if name.startswith("void_"))
     check.measure("void_without_fault", voids)
-    check.note("outcomes", of_dice=3 if first else 2, tried=len(run.few(every)))
+    check.note("outcomes", of_dice=3 if first else 2, tried=len(tried))
 
 
 @rule(f"{CLAUSE}/nothing-before-rest")
@@ -72,7 +73,7 @@ def test_two_rounds_that_differ_only_in_their_dice(still: DiceBench, check: Chec
     one, other = told.values()
     different = [place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]]
     check.note("first difference", at=different[:1], answers=[one[n] for n in different[:1]])
-    check.measure("differences", len(different) + abs(len(one) - len(other)))
+    check.measure("differences", differing(one, other))
     check.measure("looks", len(one))
 
 
@@ -125,8 +126,7 @@ def test_what_is_not_surely_read_has_no_face(still: DiceBench, check: Check, how
         results += no_result(still, check, above="126", sure=sure)
         readings += 1
     check.stimulus("the same after a restart")
-    still.cut()
-    still.power_on()
+    still.power_cycle()
     still.start()
     for reading in (UNREAD[how], *LOWER_READER.get(how, ())):
         results += no_result(still, check, **reading)
@@ -205,11 +205,7 @@ def test_opposite_sides_make_seven(still: DiceBench, check: Check, run: Run, top
         check.expect("stopped, and by name", status["standing"], ["die_impossible"])
         still.clear()
         check.expect("cleared with the same dice", still.status()["standing"], ["die_impossible"])
-        still.take()
-        still.clear()
-        still.inspect()
-        still.place("fff")
-        still.fill()
+        still.exchange()
     check.measure("results", results)
 
 
@@ -236,8 +232,7 @@ def test_the_last_reading_is_no_result(bench: DiceBench, check: Check, how: str)
     bench.do("press", button="shake")
     if how == "power cut":
         bench.advance(1500)
-        bench.cut()
-        bench.power_on()
+        bench.power_cycle()
     bench.advance(WAIT_MS // 4)
     check.expect("nothing is shown", bench.status()["faces"], None)
     check.measure("results", len(bench.results()) - 1)

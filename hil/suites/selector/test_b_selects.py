@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from pitbench.link import LinkError
+from pitbench_hil.access_rights import settings
 from pitbench_hil.acts import restart
 from pitbench_hil.attended_bench import TECHNICIAN
 from pitbench_hil.authority import refusal
@@ -129,20 +129,6 @@ ASKED: dict[str, dict[str, object]] = {
 }
 
 
-def settings(bench: SelectorBench) -> dict[str, object]:
-    """As the technician reads them, by setting nothing, between rounds."""
-    return bench.configure()
-
-
-def why_not(bench: SelectorBench, asked: dict[str, object]) -> str:
-    """The error code of a request to set something, "" where it was done."""
-    try:
-        bench.configure(**asked)
-    except LinkError as error:
-        return error.code
-    return ""
-
-
 @rule("NJ-1.13B(f)/set-between-rounds")
 @pytest.mark.parametrize("reach", [to_selecting, to_shown], ids=["selecting", "shown"])
 def test_set_in_a_round(bench: SelectorBench, check: Check, reach: Callable[[SelectorBench], None]) -> None:
@@ -151,13 +137,13 @@ def test_set_in_a_round(bench: SelectorBench, check: Check, reach: Callable[[Sel
         reach(bench)
         selected = bench.status()["round"]
         check.stimulus("asked to set", what=what)
-        check.expect(f"{what}: answer", why_not(bench, asked), "refused")
+        check.expect(f"{what}: answer", refusal(bench.configure, TECHNICIAN, **asked), "refused")
         bench.until("shown", within=SELECT_MS)
         check.expect(f"{what}: the number stays", bench.display() or None, bench.status()["number"])
         check.measure("selections", bench.status()["round"] - selected)
         bench.press("done")
         check.measure("changed", sum(before[name] != value for name, value in settings(bench).items()))
-    check.expect("set once it was taken away", why_not(bench, {"bonus": True}), "")
+    check.expect("set once it was taken away", refusal(bench.configure, TECHNICIAN, bonus=True), "")
 
 
 @rule("NJ-1.13B(f)/set-between-rounds")
@@ -165,7 +151,7 @@ def test_a_game_that_it_is_not_for(bench: SelectorBench, check: Check) -> None:
     before = settings(bench)
     for asked in ({"game": "pai gow"}, {"game": ""}, {"bonus": 0}, {"bonus": "no"}, {"wagers": True}, {"game": True}):
         check.stimulus("asked to set", **asked)
-        check.expect(f"{asked}: answer", why_not(bench, dict(asked)), "refused")
+        check.expect(f"{asked}: answer", refusal(bench.configure, TECHNICIAN, **asked), "refused")
     check.expect("without a proof", refusal(bench.do, "configure", role="technician", set={}, proof=""), "auth")
     check.measure("changed", sum(before[name] != value for name, value in settings(bench).items()))
     check.measure("selections", bench.status()["round"])

@@ -7,16 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 from pitbench_hil.check import Check
-from pitbench_hil.generator_checks import (
-    bits_turned,
-    unequal,
-)
-from pitbench_hil.inquiry import Inquiry, Sample, Statistic, p_of, steadily
+from pitbench_hil.generator_checks import bits_turned, unequal
+from pitbench_hil.inquiry import Sample, Statistic, inquire, p_of, steadily
 from pitbench_hil.marks import rule
 from pitbench_hil.selector import MOST, NUMBERS, SelectorBench
 from pitbench_hil.statistics import bits, dice
 from pitbench_hil.statistics.budget import Family
-from pitbench_hil.statistics.power import POWER, smallest_effect, smallest_shift
+from pitbench_hil.statistics.power import smallest_effect, smallest_shift
 
 # -- (b)1
 
@@ -77,18 +74,11 @@ NUMBER_TESTS: dict[str, dict[str, tuple[Statistic, str]]] = {
 def test_numbers_in_a_row(fresh: SelectorBench, check: Check) -> None:
     fresh.start()
     check.stimulus("numbers drawn in a row", numbers=SIZE)
-    every = {name: row for rows in NUMBER_TESTS.values() for name, row in rows.items()}
-    plans = FAMILY.check(FAMILY.plan(name, SIZE, POWER, finds) for name, (_, finds) in every.items())
-    inquiry = Inquiry(
-        check,
-        plans,
-        {name: test for name, (test, _) in every.items()},
-        lambda size: steadily(fresh, check, size, lambda piece: np.array(fresh.draws(piece))[:, np.newaxis]),
-        "numbers",
-    )
-    inquiry.run()
-    for part, rows in NUMBER_TESTS.items():
-        inquiry.decide(f"NJ-1.28G(b)3/numbers/{part}", rows)
+
+    def take(size: int) -> Sample:
+        return steadily(fresh, check, size, lambda piece: np.array(fresh.draws(piece))[:, np.newaxis])
+
+    inquire(check, FAMILY, NUMBER_TESTS, take, SIZE, unit="numbers", rule="NJ-1.28G(b)3/numbers")
     check.measure("numbers", SIZE)
 
 

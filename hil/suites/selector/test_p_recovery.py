@@ -24,17 +24,16 @@ MOMENTS = range(0, SELECT_MS, 90)
 @rule(f"{RECOVERS}/power-cut")
 @pytest.mark.parametrize("state", BACK)
 def test_power_cut_in_a_state(still: SelectorBench, check: Check, state: str) -> None:
-    bench = still
-    bench.select()
-    bench.press("done")
-    STATES[state](bench)
-    before, shown = bench.rounds(), bench.display()
+    still.select()
+    still.press("done")
+    STATES[state](still)
+    before, shown = still.rounds(), still.display()
     check.stimulus("power cut", state=state)
-    restart(bench)
-    _back(bench, check, BACK[state])
-    check.measure("other_numbers", sum(row not in bench.rounds() for row in before))
+    restart(still)
+    _back(still, check, BACK[state])
+    check.measure("other_numbers", sum(row not in still.rounds() for row in before))
     if shown:
-        check.expect("the number on the display", bench.display(), shown)
+        check.expect("the number on the display", still.display(), shown)
 
 
 def _back(bench: SelectorBench, check: Check, state: str) -> None:
@@ -53,9 +52,7 @@ def test_power_cut_at_every_moment_of_a_round(bench: SelectorBench, check: Check
         check.stimulus("power cut", ms_after_the_press=moment)
         bench.do("press", button="select")
         bench.advance(moment)
-        bench.cut()
-        bench.power_on()
-        bench.advance(START_MS)
+        restart(bench)
         _back(bench, check, "shown")
         check.measure("other_numbers", abs(len(bench.rounds()) - rounds - 1))
         check.measure("other_numbers", len(set(bench.figures()[figures:])) - 1)
@@ -107,9 +104,7 @@ def test_cut_at_every_write(bench: SelectorBench, check: Check, how: str) -> Non
         check.stimulus("power cut at a store write of a round", write=write, how=how)
         if not cut_in_a_round(bench, write, how):
             break
-        bench.cut()
-        bench.power_on()
-        bench.advance(START_MS)
+        restart(bench)
         judged(bench, check, before, figures)
         afresh(bench)
         bench.commission("technician")

@@ -59,7 +59,7 @@ def passes(bench: ShufflerBench, decks: int, cards: bytes | None) -> Sample:
 def test_whole_passes_from(bench: ShufflerBench, check: Check, name: str) -> None:
     check.stimulus("decks loaded, shuffled and dealt", order=name, decks=DECKS)
     declared = named(plans(), "", FAMILY, TESTS)
-    inquiry = Inquiry(check, declared, TESTS, lambda decks: passes(bench, decks, ORDERS[name]))
+    inquiry = Inquiry(check, declared, TESTS, lambda decks: passes(bench, decks, ORDERS[name]), "decks")
     inquiry.run()
     inquiry.decide(f"NJ-1.28X(a)/eradicates/{name}")
     check.measure("decks", DECKS)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pitbench_hil.acts import afresh
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.shuffler import ShufflerBench
-from pitbench_hil.shuffler_moves import DOORS, STATES, WAIT_MS, afresh, moved, press_all
+from pitbench_hil.shuffler_moves import DOORS, STATES, WAIT_MS, moved, press_all
 
 SENSED, OPENINGS, LOGGED = "NJ-1.28X(b)1/shroud-sensed", "NJ-1.28X(b)2/openings-sensed", "HOUSE-door-log"
 
@@ -55,8 +56,7 @@ def test_each_opening(still: ShufflerBench, check: Check, which: str) -> None:
             status = still.status()
             unnoticed += name not in status["standing"] or status["light"] != "red"
             still.door(which, is_open=False)
-        still.cut()
-        still.power_on()
+        still.power_cycle()
         told = told_of(still, name)[len(before) :]
         wanted = [(name, state), (f"{name}_closed", "error"), (name, "error"), (f"{name}_closed", "error")]
         unnoticed += missing(told, [wanted[0], wanted[2]])

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from pitbench.link import LinkError
 from pitbench_hil.access_rights import STRANGER, WRONG, asked_by, told_to_anybody
+from pitbench_hil.acts import restart
+from pitbench_hil.attended_bench import ROLES
 from pitbench_hil.authority import refusal
 from pitbench_hil.card_search import orders_told
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, rule
-from pitbench_hil.shuffler import ROLES, START_MS, ShufflerBench
+from pitbench_hil.shuffler import ShufflerBench
 from pitbench_hil.shuffler_common import HISTORY, READERS, READS
 from pitbench_hil.shuffler_moves import dealt, to_ready, until_truth
 
@@ -160,8 +162,7 @@ def test_history_for_who_has_the_right(bench: ShufflerBench, check: Check) -> No
             check.measure("games_missing", sum(row not in shown(games) for row in rows))
             calendars = [row[1] for row in games]
             check.expect("each later than the one before", calendars, sorted(set(calendars)))
-        bench.cut()
-        bench.power_on()
+        bench.power_cycle()
         bench.start()
 
 
@@ -174,9 +175,7 @@ def test_history_of_a_game_that_a_power_cut_ended(still: ShufflerBench, check: C
     check.stimulus("power cut in a hand, so many cards on the table", cards=cards)
     still.do("press", button="hand")
     until_truth(still, lambda truth: dealt(truth) == cards)
-    still.cut()
-    still.power_on()
-    still.advance(START_MS)
+    restart(still)
     games = shown(still.history())
     check.note("history", games=games)
     wanted = [[1, "blackjack", 52, "dealt"], [2, "blackjack", cards, "aborted"]]

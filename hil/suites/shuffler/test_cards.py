@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from pitbench_hil.acts import afresh
 from pitbench_hil.check import Check
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, JOKER, ShufflerBench
 from pitbench_hil.shuffler_decks import deck, without
 from pitbench_hil.shuffler_errors import another_of_the_rack, one_more
-from pitbench_hil.shuffler_moves import afresh, dealt, press_all, recycle, to_continuous
+from pitbench_hil.shuffler_moves import dealt, press_all, recycle, to_continuous
 
 WRONG = "NJ-1.18A(c)2ii/wrong-deck"
 QUEEN, SEVEN = 11, 19

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from pitbench.link import LinkError
+from pitbench_hil.acts import afresh
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.shuffler import DECK, ShufflerBench
 from pitbench_hil.shuffler_decks import DOTS, SHORT, deck, faults, named, without
-from pitbench_hil.shuffler_moves import STATES, afresh
+from pitbench_hil.shuffler_moves import STATES
 
 NAMES = "NJ-1.18A(b)4vi/names-cards"
 INSPECTION, SHUFFLING = "NJ-1.18A(b)4/receipt", "NJ-1.18A(c)2iv/receipt"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pitbench_hil.acts import afresh
 from pitbench_hil.check import Check
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.shuffler import ShufflerBench
@@ -13,7 +14,6 @@ from pitbench_hil.shuffler_moves import (
     DOORS,
     SHUFFLE_STEPS,
     WAIT_MS,
-    afresh,
     dealt,
     last_event,
     moved,
@@ -138,8 +138,7 @@ def test_stays_halted_while_the_door_is_open(still: ShufflerBench, check: Check)
         press_all(still)
         for role in ("attendant", "technician", "regulator"):
             still.prove("service", role, f"entry|{' '.join(list(LICENCE.values())[1:])}", **LICENCE)
-        still.cut()
-        still.power_on()
+        still.power_cycle()
         still.advance(WAIT_MS)
     press_all(still)
     check.measure("cards_moved", moved(before, still.truth()))

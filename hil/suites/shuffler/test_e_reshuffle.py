@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from pitbench_hil.acts import afresh, restart
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.shuffler import DECK, ShufflerBench
-from pitbench_hil.shuffler_moves import DOORS, STATES, afresh, dealt, press_all, until_truth
+from pitbench_hil.shuffler_moves import DOORS, STATES, dealt, press_all, until_truth
 
 RESHUFFLE, RESUME = "HOUSE-abort-and-reshuffle", "HOUSE-authorised-resume"
 MINUTE_MS = 60_000
@@ -76,9 +77,7 @@ def test_nothing_without_the_key(still: ShufflerBench, check: Check) -> None:
         press_all(still)
         still.clear(key=False)
         press_all(still)
-        still.cut()
-        still.power_on()
-        still.advance(3000)
+        restart(still)
         press_all(still)
         without += dealt(still.truth()) - before
         still.clear()

@@ -59,7 +59,7 @@ def test_orders_drawn_in_a_row(bench: ShufflerBench, check: Check) -> None:
     declared = [*named(plans(DECKS), "", FAMILY, DECK_TESTS), *named(plans(DECKS), SERIAL, FAMILY, DECK_TESTS)]
     tests = {name: of_decks(test) for name, test in DECK_TESTS.items()}
     tests |= {SERIAL + name: of_steps(test) for name, test in DECK_TESTS.items()}
-    inquiry = Inquiry(check, declared, tests, lambda size: decks_in_a_row(bench, check, size + 1))
+    inquiry = Inquiry(check, declared, tests, lambda size: decks_in_a_row(bench, check, size + 1), "decks")
     inquiry.run()
     for name, statistics in RULES.items():
         inquiry.decide(f"NJ-1.28X(f)/{name}", statistics)
@@ -79,7 +79,7 @@ def test_decks_of_another_size(bench: ShufflerBench, check: Check, cards: int) -
     check.stimulus("configured", cards=cards, **bench.configure(**GAMES[cards]))
     declared = named(plans(DECKS_OF_OTHERS, cards), "", FAMILY, OTHERS)
     tests = {name: DECK_TESTS[name] for name in OTHERS}
-    inquiry = Inquiry(check, declared, tests, lambda size: decks_in_a_row(bench, check, size, cards))
+    inquiry = Inquiry(check, declared, tests, lambda size: decks_in_a_row(bench, check, size, cards), "decks")
     inquiry.run()
     inquiry.decide("NJ-1.28X(f)/other-games")
     check.measure("orders", DECKS_OF_OTHERS)

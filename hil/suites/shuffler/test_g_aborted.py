@@ -7,12 +7,13 @@ from contextlib import suppress
 
 import pytest
 from pitbench.link import LinkError
+from pitbench_hil.acts import afresh, restart
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.power_watch import until_power_goes
-from pitbench_hil.shuffler import DECK, RECEIPT, START_MS, ShufflerBench
-from pitbench_hil.shuffler_moves import afresh, until_truth
+from pitbench_hil.shuffler import DECK, RECEIPT, ShufflerBench
+from pitbench_hil.shuffler_moves import until_truth
 
 NOT_CALLED, WHOLE = "NJ-1.28G(c)3/not-called-shuffled", "NJ-1.28X(a)/whole-deck"
 # Cards in the rack when a shuffle ends: none, some, all but the last.
@@ -138,9 +139,7 @@ def test_power_cut(bench: ShufflerBench, check: Check) -> None:
     for cards in CARDS:
         begun(bench, cards)
         check.stimulus("power cut", cards_in_the_rack=cards)
-        bench.cut()
-        bench.power_on()
-        bench.advance(START_MS)
+        restart(bench)
         judged(bench, check, "power-cut")
         afresh(bench)
 
@@ -159,9 +158,7 @@ def test_cut_at_every_write(bench: ShufflerBench, check: Check, how: str) -> Non
         check.stimulus("power cut at a store write of a shuffle", write=write, how=way)
         if not cut_at(bench, write, way):
             break
-        bench.cut()
-        bench.power_on()
-        bench.advance(START_MS)
+        restart(bench)
         whole = bench.truth()["rack"] == len(DECK)
         # A log that says so may stand once all cards are in their slots; the cut made a game's end of it.
         said = [word for word in false_reports(bench) if word != "log" or not whole]

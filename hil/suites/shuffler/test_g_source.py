@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from pitbench_hil.attended_bench import START_MS
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
-from pitbench_hil.shuffler import DECK, START_MS, ShufflerBench
+from pitbench_hil.shuffler import DECK, ShufflerBench
 from pitbench_hil.source_checks import (
     LATEST,
     fails_at_the_start,

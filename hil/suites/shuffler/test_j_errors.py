@@ -6,21 +6,13 @@ from itertools import permutations
 
 import pytest
 from pitbench.targets import Board
+from pitbench_hil.acts import afresh, ask, in_turn, restart
 from pitbench_hil.check import Check
+from pitbench_hil.errors_raised import Error, named, raised, shown, told
 from pitbench_hil.marks import images, rule
 from pitbench_hil.shuffler import ShufflerBench
-from pitbench_hil.shuffler_errors import (
-    ERRORS,
-    SERVICE_DOOR,
-    SHROUD,
-    Error,
-    named,
-    raised,
-    restart,
-    shown,
-    told,
-)
-from pitbench_hil.shuffler_moves import WAIT_MS, afresh, ask, in_turn, moved, press_all, to_shuffling
+from pitbench_hil.shuffler_errors import ERRORS, SERVICE_DOOR, SHROUD
+from pitbench_hil.shuffler_moves import WAIT_MS, moved, press_all, to_shuffling
 from pitbench_hil.shuffler_pins import PinShuffler
 
 CLAUSE = "NJ-1.28X(j)"
