@@ -237,7 +237,7 @@ def run(boot):
     late.vouch = machine.vouch
     machine.start()
     gc.collect()
-    ports = (boot.link, boot.wire, boot.control)
+    ports = (boot.link, boot.wire) + machine.sensors.ports
     while True:
         boot.port.wait(ports, machine.delay())
         now = machine.clock.now()

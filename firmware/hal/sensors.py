@@ -9,6 +9,7 @@ class PinSensors:
         self._inputs = inputs
         self._parts = outputs
         self._control = control
+        self.ports = (control,)
         self._lines = []
         self._unmeasured = device.UNMEASURED
         self._levels = dict.fromkeys(device.PULLED_UP, 1)

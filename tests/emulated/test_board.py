@@ -22,6 +22,8 @@ NOTE = items.genuine(20)
 HEAP_FREE = 100_000
 # A flash erase of this kind may take so long (W25Q16JV), and the chip hears nothing meanwhile.
 WORST_ERASE_MS = 400
+CYCLES_PER_S = 125e6
+IDLE_S = 2.0
 # What the device may take on top of a write of the flash.
 OWN_MS = 60
 
@@ -106,6 +108,19 @@ def test_no_poll_is_lost_in_an_erase_and_the_answer_is_as_late_as_the_erase_is_l
     assert slowest * 1000 < WORST_ERASE_MS + OWN_MS
     assert bench.truth()["values"] == {"2000": 3}
     assert bench.meters()["bill_20"] == 3
+
+
+# It looks at its ports and feeds a watchdog; with pins in place of the plant, at each pin every few milliseconds.
+@pytest.mark.parametrize(("kind", "share"), [("bench", 0.2), ("release", 0.6)])
+def test_an_idle_device_leaves_its_processor_idle(
+    images: dict[str, Image], tmp_path: Path, kind: str, share: float
+) -> None:
+    with open_target(TARGET, image=images[kind], root=tmp_path / "board") as board:
+        chip = emulated(board)
+        began, before = chip.clock(), chip.state.cycles
+        assert wait_for(lambda: chip.clock() > began + IDLE_S)
+        busy = (chip.state.cycles - before) / CYCLES_PER_S
+    assert busy < share * IDLE_S
 
 
 def polled_until(bench: AcceptorBench, wanted: int) -> float:

@@ -159,6 +159,13 @@ def test_a_bench_image_drives_plant_and_pins(pads):
     assert (mixed.plant.driven, pads["GP18"]) == ([("stack", 1)], 1)
 
 
+def test_a_device_is_woken_only_by_lines_that_it_reads(pads):
+    lines = Lines()
+    assert PinSensors(lines, read(TABLE, 0), drive({}), bill_acceptor).ports == (lines,)
+    # With a plant, what a rig says to the motors goes by unread, and would be there for ever.
+    assert world(Lines("world")).ports == ()
+
+
 def test_a_rig_is_asked_for_the_world():
     control = Lines("noise", "fault 2 before", 'world {"x": 1}')
     control.asks = 300

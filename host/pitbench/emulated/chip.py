@@ -17,6 +17,12 @@ from pitbench.emulated.pacer import SLICE_NS, Pacer
 from pitbench.emulated.uart import TimedUart
 from pitbench.emulated.usb_port import NakIdleOut
 
+try:
+    from stride import stride  # type: ignore[import-not-found]
+except ImportError:
+    # Not compiled here: see `native`.
+    stride = None
+
 # Where the two UARTs stand in the package's table of peripherals (address / 16 KB * 4).
 UART_SLOTS = (0x40034, 0x40038)
 POWER, WATCHDOG = "power", "watchdog"
@@ -67,16 +73,27 @@ class Chip:
 
     def run(self) -> None:
         """Execute for a millisecond of device time, or less if that takes long; then wait for the wall."""
+        if stride and all(pio.stopped for pio in self.rp2040.pio):
+            stride(self.rp2040, SLICE_NS)
+        else:
+            self._package_run()
+        self.pacer.hold()
+
+    def _package_run(self) -> None:
         self._simulator.stopped = False
         self._slice.schedule(SLICE_NS)
         execute_batch(self._simulator, 1)
         self._slice.cancel()
-        self.pacer.hold()
 
     @property
     def nanos(self) -> float:
         """Device time since it was made, in ns."""
         return float(self.clock.nanos)
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of its instructions since it last came out of reset: while it waits for something there are none."""
+        return int(self.rp2040.core.cycles)
 
     def _timed(self, number: int) -> TimedUart:
         uart = TimedUart(self.rp2040, f"UART{number}", self.rp2040.uart[number])

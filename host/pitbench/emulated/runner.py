@@ -122,6 +122,7 @@ class Runner:
                 flash.programs,
                 self.wire.overruns + self.rig.overruns,
                 self._resets,
+                self.chip.cycles,
             )
         )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
-# Device time in ns, flash erases, page programs, bytes lost by full receive FIFOs, resets by itself.
-LAYOUT = struct.Struct("<dQQQQ")
+# Device time in ns, flash erases, page programs, bytes lost by full receive FIFOs, resets by itself, cycles executed.
+LAYOUT = struct.Struct("<dQQQQQ")
 FILE = "emulated.state"
 
 
@@ -22,6 +22,7 @@ class State:
     programs: int = 0
     overruns: int = 0
     resets: int = 0
+    cycles: int = 0
 
 
 class StateFile:
@@ -41,4 +42,4 @@ class StateFile:
 
     def write(self, state: State) -> None:
         """Put readings in place."""
-        self._map[:] = LAYOUT.pack(state.nanos, state.erases, state.programs, state.overruns, state.resets)
+        self._map[:] = LAYOUT.pack(*astuple(state))
