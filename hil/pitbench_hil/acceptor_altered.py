@@ -31,6 +31,8 @@ def is_inoperable(frame: Frame | None) -> bool:
 
 
 REFUSAL_S = 3.0
+# Until the slowest board has verified its image, and how often it is asked meanwhile.
+START_S, AGAIN_S = 5.0, 0.2
 
 
 def quiet(bench: AcceptorBench) -> bool:
@@ -99,6 +101,16 @@ class Altered(AlteredBoard):
     def _drawn_in(self) -> bool:
         return ("transport_motor", 1) in self.virtual.responder.driven
 
+    def first_answer(self) -> Frame | None:
+        """What a board that was just started says to its first polls: those before its UART is set are lost."""
+        deadline = Deadline(START_S, self.bench.board.clock)
+        while not deadline.passed:
+            self.bench.send(encode(Command.STATUS_REQUEST))
+            if frame := self.bench.receive(AGAIN_S):
+                quiet(self.bench)
+                return frame
+        return None
+
     def becomes_inoperable(self, seconds: float = REFUSAL_S) -> tuple[bool, str]:
         """Poll until the board is inoperable, or real time is up; and what it said last."""
         deadline, shown = Deadline(seconds, self.bench.board.clock), None
@@ -133,7 +145,7 @@ class Altered(AlteredBoard):
 
     def tempted(self) -> tuple[bool, str]:
         """Whether it is inoperable, before and after temptation; and what it said last."""
-        shown = self.bench.exchange(Command.STATUS_REQUEST)
+        shown = self.first_answer()
         for command, data in TEMPTATION:
             if shown is None or not is_inoperable(shown):
                 break

@@ -28,16 +28,18 @@ def watch(find: PortFinder, stopped: threading.Event) -> Iterator[str]:
     port = find()
     if port is None:
         raise PitbenchError("The board is not plugged in.", "`pitbench boards` shows what is.")
-    known = False
+    known, there = False, True
     while not stopped.is_set():
         try:
-            yield from _while_there(port, stopped)
-        except (TransportGone, PortAbsent):
-            yield f"{port} is gone; waiting for the board"
-        except TransportError:
+            for line in _while_there(port, stopped):
+                known = there = True
+                yield line
+        except TransportError as error:
             if not known:
                 raise
-        known = True
+            if there and isinstance(error, TransportGone | PortAbsent):
+                there = False
+                yield f"{port} is gone; waiting for the board"
         port = _await(find, stopped) or port
 
 

@@ -11,6 +11,7 @@ from pitbench import items
 from pitbench.addresses import EMULATED, Target
 from pitbench.deadline import Deadline
 from pitbench.emulated.board import EmulatedBoard
+from pitbench.errors import PitbenchError
 from pitbench.image import Image, build_image
 from pitbench.protocols.id003 import Command, Status, encode
 from pitbench.targets import Board, open_target, prove_same_board
@@ -108,6 +109,24 @@ def test_no_poll_is_lost_in_an_erase_and_the_answer_is_as_late_as_the_erase_is_l
     assert slowest * 1000 < WORST_ERASE_MS + OWN_MS
     assert bench.truth()["values"] == {"2000": 3}
     assert bench.meters()["bill_20"] == 3
+
+
+def test_files_are_changed_under_a_running_board(bench: AcceptorBench) -> None:
+    flash = bench.board.virtual.flash
+    good = bench.do("crc")["crc"]
+    name = "/image/device/conditions.mpy"
+    data = flash.read()[name]
+    flash.change({name: data[:-1] + bytes((data[-1] ^ 1,))})
+    assert bench.do("crc")["crc"] != good
+    flash.change({name: data, "/image/stray.py": b"x"})
+    assert "/image/stray.py" in flash.read()
+    flash.change({}, ["/image/stray.py"])
+    assert bench.do("crc")["crc"] == good
+    with pytest.raises(PitbenchError, match="weren't changed: .*nowhere"):
+        flash.change({}, ["/image/nowhere"])
+    assert bench.do("crc")["crc"] == good
+    bench.power_cycle()
+    bench.start()
 
 
 # It looks at its ports and feeds a watchdog; with pins in place of the plant, at each pin every few milliseconds.

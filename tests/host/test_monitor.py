@@ -14,7 +14,7 @@ from pitbench.image import build_image, install
 from pitbench.link import LinkClient
 from pitbench.monitor import watch
 from pitbench.returning import NotBack, reopened
-from pitbench.transport import open_transport
+from pitbench.transport import PortAbsent, open_transport
 from pitbench.usb_ports import finder
 from pitbench.virtual import VirtualBoard, find_interpreter
 from serial.tools.list_ports_common import ListPortInfo
@@ -109,4 +109,22 @@ def test_the_text_of_a_prompt_is_shown(tmp_path: Path) -> None:
 def test_a_port_that_was_never_there_is_said() -> None:
     with pytest.raises(PitbenchError, match="not plugged in"):
         next(watch(lambda: None, threading.Event()))
-    assert "is gone; waiting" in next(watch(lambda: "/dev/nowhere", threading.Event()))
+    with pytest.raises(PortAbsent, match="/dev/nowhere"):
+        next(watch(lambda: "/dev/nowhere", threading.Event()))
+
+
+def test_a_port_that_stays_away_is_said_once(acceptor: VirtualBoard) -> None:
+    where, looks = [acceptor.link_path, *["/dev/nowhere"] * 3], []
+    stopped, seen = threading.Event(), []
+
+    def find() -> str:
+        looks.append(where.pop(0) if len(where) > 1 else where[0])
+        if len(looks) > 4:
+            stopped.set()
+        return looks[-1]
+
+    for line in watch(find, stopped):
+        seen.append(line)
+        if line.startswith("state "):
+            acceptor.stop()
+    assert [line for line in seen if "is gone" in line] == [f"{acceptor.link_path} is gone; waiting for the board"]

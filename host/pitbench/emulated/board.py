@@ -7,10 +7,11 @@ from pathlib import Path
 
 from pitbench.addresses import EMULATED, EMULATED_BOARD
 from pitbench.board_facts import board_facts
-from pitbench.emulated.files import FileSystemFlash, install, lay_out
+from pitbench.emulated.files import FileSystemFlash, RunningFlash, install, lay_out
 from pitbench.emulated.native import package_folder
 from pitbench.emulated.starting import CAN_FORK, NURSERIES, RUNNER, program
 from pitbench.emulated.state import FILE, State, StateFile
+from pitbench.errors import PitbenchError
 from pitbench.image import Image
 from pitbench.virtual.board import VirtualBoard
 from pitbench.virtual.flash import FLASH_FILE, BoardFlash
@@ -18,6 +19,8 @@ from pitbench.virtual.interpreter import Interpreter
 from pitbench.virtual.starting import Starter
 
 NS = 1e9
+# Within that a change of its files is done, however busy the PC is.
+CHANGE_S = 30.0
 
 
 def emulator(uf2: Path) -> Interpreter:
@@ -59,6 +62,8 @@ class EmulatedBoard(VirtualBoard):
         # What the board has set its wire's UART to, as "9600 8E1".
         self.wire_settings = ""
         self._strap = ""
+        # What the runner said of the change that was ordered last: "" is done, None nothing yet.
+        self._said_of_change: str | None = None
         self._off_since: float | None = time.monotonic()
         self._off_before = 0.0
         self._state = StateFile(self.root.parent / FILE)
@@ -70,8 +75,9 @@ class EmulatedBoard(VirtualBoard):
 
     @property
     def flash(self) -> BoardFlash:
-        """The files in its flash file, altered only while it is off."""
-        return FileSystemFlash(self.root / FLASH_FILE, board_facts(EMULATED_BOARD))
+        """The files in its flash; while it runs, its chip changes them between two instructions."""
+        place, facts = self.root / FLASH_FILE, board_facts(EMULATED_BOARD)
+        return RunningFlash(place, facts, self._change) if self.alive else FileSystemFlash(place, facts)
 
     def clock(self) -> float:
         """Device time in seconds: as fast as the wall while the chip is idle, slower while it computes.
@@ -86,6 +92,17 @@ class EmulatedBoard(VirtualBoard):
         """Have the power go at the `at`-th flash erase or program from now: "before", "torn" or "after"."""
         with self._changed:
             self._tell(f"flash {at} {how}")
+
+    def _change(self, order: Path) -> None:
+        with self._changed:
+            self._said_of_change = None
+            self._tell(f"change {order}")
+            self._changed.wait_for(lambda: self._said_of_change is not None or not self.alive, CHANGE_S)
+            if self._said_of_change != "":
+                raise PitbenchError(
+                    f"The files of the running board weren't changed: {self._said_of_change or 'it said nothing'}.",
+                    "Change them while it is off.",
+                )
 
     def erase_time(self, ms: float) -> None:
         """Let each erase of a sector take `ms`: typical 45, at most 400 (W25Q16JV)."""
@@ -121,7 +138,10 @@ class EmulatedBoard(VirtualBoard):
         return [*([self._strap] if self._strap else []), *self.responder.at_start()]
 
     def _obey(self, line: str) -> None:
-        if line.startswith("wire "):
+        if line.startswith("changed"):
+            self._said_of_change = line.removeprefix("changed").strip()
+            self._changed.notify_all()
+        elif line.startswith("wire "):
             self.wire_settings = line.removeprefix("wire ")
         elif line == "restarted":
             self.boots += 1

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pitbench.image import Image
 from pitbench.littlefs_image import change_files, geometry, make_filesystem, read_files
 from pitbench.uf2 import flash_bytes
+
+if TYPE_CHECKING:  # a board that runs makes no image
+    from pitbench.image import Image
+
+
+# Beside the flash file while a change is under way.
+CHANGE_FILE = "change.json"
 
 
 class FileSystemFlash:
@@ -28,6 +35,29 @@ class FileSystemFlash:
         flash = bytearray(self._path.read_bytes())
         flash[self._at] = change_files(bytes(flash[self._at]), self._facts, put, remove)
         self._path.write_bytes(flash)
+
+
+class RunningFlash(FileSystemFlash):
+    """The files in the flash of a board that runs; `order` has it carry out a change between two instructions."""
+
+    def __init__(self, path: Path, facts: Mapping[str, Any], order: Callable[[Path], None]) -> None:
+        super().__init__(path, facts)
+        self._order = order
+
+    def change(self, put: Mapping[str, bytes], remove: Iterable[str] = ()) -> None:
+        """As BoardFlash has it. Raises PitbenchError."""
+        place = self._path.with_name(CHANGE_FILE)
+        place.write_text(json.dumps({"put": {path: data.hex() for path, data in put.items()}, "remove": [*remove]}))
+        try:
+            self._order(place)
+        finally:
+            place.unlink()
+
+
+def carry_out(place: Path, flash: FileSystemFlash) -> None:
+    """Make the change that `RunningFlash` ordered. Raises PitbenchError where it doesn't fit."""
+    order = json.loads(place.read_text())
+    flash.change({path: bytes.fromhex(data) for path, data in order["put"].items()}, order["remove"])
 
 
 def lay_out(files: Mapping[str, bytes], path: Path, micropython: Path, facts: Mapping[str, Any]) -> None:

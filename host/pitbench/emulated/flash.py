@@ -85,9 +85,13 @@ class TimedFlash:
         self.cut: Cut | None = None
         self.erase_ms = ERASE_MS
         self.erases = self.programs = 0
-        chip.flash[:RP2040_FLASH_BYTES] = file.read()
+        self.reload()
         chip.ssi._apply_command, self._apply = self._command, chip.ssi._apply_command
         chip.ssi._shift_byte, self._shift = self._shifted, chip.ssi._shift_byte
+
+    def reload(self) -> None:
+        """Hold what the file holds, as after somebody else wrote it."""
+        self._chip.flash[:RP2040_FLASH_BYTES] = self._file.read()
 
     def _shifted(self, byte: int) -> int:
         answer = int(self._shift(byte))

@@ -16,9 +16,11 @@ from typing import NoReturn
 from pitbench.addresses import EMULATED_BOARD
 from pitbench.board_facts import board_facts
 from pitbench.emulated.chip import Chip
+from pitbench.emulated.files import FileSystemFlash, carry_out
 from pitbench.emulated.flash import FlashFile
 from pitbench.emulated.lines import ControlLines
 from pitbench.emulated.state import FILE, State, StateFile
+from pitbench.errors import PitbenchError
 from pitbench.uf2 import RP2040_FLASH_BYTES
 from pitbench.virtual.flash import FLASH_FILE
 
@@ -57,7 +59,9 @@ class Runner:
 
     def __init__(self, folder: Path) -> None:
         facts = board_facts(EMULATED_BOARD)
-        self._file = FlashFile(folder / FLASH_FILE)
+        self._facts = facts
+        self._place = folder / FLASH_FILE
+        self._file = FlashFile(self._place)
         self._unique = _unique(folder)
         self._link, self._wire, self._bench = Outlet(LINK_OUT), Outlet(WIRE), Outlet(CONTROL)
         self._rig_line = bytearray()
@@ -102,7 +106,8 @@ class Runner:
 
     def move(self, folder: Path) -> None:
         """From now on be the board of another folder, whose flash becomes what this one's is."""
-        self._file.move(folder / FLASH_FILE, bytes(self.chip.rp2040.flash[:RP2040_FLASH_BYTES]))
+        self._place = folder / FLASH_FILE
+        self._file.move(self._place, bytes(self.chip.rp2040.flash[:RP2040_FLASH_BYTES]))
         (folder / UNIQUE).write_bytes(self._unique)
         self._state = StateFile(folder.parent / FILE)
         self._wire_set(self.wire.settings)
@@ -141,7 +146,20 @@ class Runner:
             os._exit(0)  # without a supervisor the board has no power
         *lines, self._bench_line = (self._bench_line + data).split(b"\n")
         for line in lines:
-            self.lines.from_bench(line.decode("ascii", "replace"))
+            text = line.decode("utf-8", "replace")
+            if text.startswith("change "):
+                self._change(Path(text.removeprefix("change ")))
+            else:
+                self.lines.from_bench(text)
+
+    def _change(self, place: Path) -> None:
+        try:
+            carry_out(place, FileSystemFlash(self._place, self._facts))
+        except PitbenchError as error:
+            self._to_bench(f"changed {error}")
+        else:
+            self.chip.flash.reload()
+            self._to_bench("changed")
 
     def _from_rig(self, byte: int) -> None:
         self._rig_line.append(byte)

@@ -17,7 +17,10 @@ class BoardFlash(Protocol):
         """Path on the board → content, of every file."""
 
     def change(self, put: Mapping[str, bytes], remove: Iterable[str] = ()) -> None:
-        """Put files in place and take others away, with the folders that they leave empty; the board must be off."""
+        """Put files in place and take others away, with the folders that they leave empty.
+
+        The board may run: then it is as if somebody had a programmer's clip on its flash.
+        """
 
 
 class FolderFlash:
