@@ -169,6 +169,7 @@ class Machine:
     # -- time ---------------------------------------------------------------------
 
     def start(self):
+        self.sensors.light(self.boot.port)
         self.sensors.step(self.now)
         why = failure(self.boot)
         self.step(("start", self.sensors.levels(), cause(self.boot)))

@@ -1,6 +1,8 @@
 # Sensors and motors: on the board's pins where it has them, else on control lines. "pin NAME LEVEL" and
 # "adc NAME VALUE…" come in (pin ready 1: the reader has measured an item), "out NAME LEVEL" goes out.
 
+from hal.light import settle
+
 
 class PinSensors:
     # device: its module, which names what is PULLED_UP and what a reading holds that was UNMEASURED.
@@ -16,6 +18,10 @@ class PinSensors:
         self._values = {}
         self._reading = None
         self._outputs = {}
+
+    def light(self, port):
+        self.light_emitters(1)
+        settle(self, port)
 
     # No pin moves twice in a step: the device sees every edge, however late it looks.
     def step(self, now):

@@ -22,6 +22,8 @@ from pitbench_hil.run_lock import RunLock
 Thing = TypeVar("Thing")
 # Of a series of like things, so many are enough to show that nothing about them depends on the target.
 FEW = 3
+# Where each test has a new board, one that breaks takes none with it; after so many it is the rig.
+BREAKS_MAX = 3
 # What a rig can do without any board: build images and compare them.
 BENCH_ALONE = frozenset({"build"})
 
@@ -56,6 +58,7 @@ class Run:
     _needs: frozenset[str] = frozenset()
     _numbers: Any = field(default_factory=itertools.count)
     _metronome: Metronome | None = None
+    _breaks: int = 0
 
     def few(self, things: Sequence[Thing]) -> list[Thing]:
         """All of them; where tests are sampled, the first, the last, and one between: their number is in the record."""
@@ -126,15 +129,18 @@ class Run:
             record.close(**values)
 
     def break_rig(self, cause: str, test: str) -> None:
-        """Keep the cause; unless --keep-going was given, every later test of every worker is NOT TESTED for it."""
+        """Keep the first cause, unless --keep-going was given; see `broken` for what becomes of later tests."""
         if self.record is not None:
             self.record.add("broken", why=cause)
+        self._breaks += 1
         if not self.keep_going:
             break_rig(self.folder, cause, test)
 
     @property
     def broken(self) -> str | None:
-        """Why the rig broke, or None."""
+        """Why no later test can be run, or None: a board that lasts broke once, or new ones broke again and again."""
+        if not self.lasting and self._breaks < BREAKS_MAX:
+            return None
         found = broken_rig(self.folder)
         return found["cause"] if found else None
 

@@ -16,7 +16,17 @@ from pitbench_hil.acceptor_errors import (
     clear_path,
 )
 from pitbench_hil.acceptor_pins import PinBench
-from pitbench_hil.acceptor_post import NOTE, break_part, early, failed_steps, mend, ready_within, result
+from pitbench_hil.acceptor_post import (
+    NOTE,
+    PASSED_MS,
+    STEP_MS,
+    break_part,
+    early,
+    failed_steps,
+    mend,
+    ready_within,
+    result,
+)
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, needs, rule
 
@@ -50,6 +60,13 @@ EACH = pytest.mark.parametrize(
 def runs(bench: AcceptorBench) -> int:
     """How many self-tests were begun since power-up."""
     return int(bench.do("post")["run"])
+
+
+def await_run(bench: AcceptorBench, after: int) -> None:
+    """Wait for one self-test more, though not for ever: parts take their time to move."""
+    start = bench.ms
+    while runs(bench) == after and bench.ms - start < PASSED_MS:
+        bench.advance(STEP_MS)
 
 
 def raised(bench: AcceptorBench, check: Check, name: str) -> Error:
@@ -141,6 +158,7 @@ def test_recovery_of_a_release_image(bench: PinBench, check: Check, name: str) -
         bench.pins.pins(pin, right)
         if BY_NAME[name].latched:
             reset_until_released(bench, BY_NAME[name].status)
+        await_run(bench, before)
         bench.until(Status.FAILURE if broken else Status.IDLE)
         check.measure("new_self_tests", runs(bench) - before)
         check.expect("failed step", failed_steps(result(bench)), ["scanner"] if broken else [])

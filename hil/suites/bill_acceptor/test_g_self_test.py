@@ -155,6 +155,16 @@ def test_sensor_stuck_dark_disables(bench: AcceptorBench, check: Check, part: st
     check.measure("accepted", accepted + tempt(bench, reset=False))
 
 
+@rule("HOUSE-looks-in-light")
+@images("release")
+@pytest.mark.parametrize("how", ["cold", "watchdog"])
+def test_an_empty_path_is_no_bill(bench: PinBench, check: Check, how: str) -> None:
+    check.stimulus("started with an empty path", how=how)
+    again(bench, how)
+    status = Status(bench.until(Status.POWER_UP, Status.POWER_UP_BILL_IN_ACCEPTOR).cmd)
+    check.expect("first status", status.name, Status.POWER_UP.name)
+
+
 @rule(FAILS)
 @images("release")
 @needs("pins")

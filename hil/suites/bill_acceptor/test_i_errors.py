@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from pitbench_hil.acceptor_tempter import NEXT, difference, next_stacked, settle
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
+from pitbench_hil.record_file import forget_data
 
 # The catalogue has no part for it: a box doesn't fill while an item is on its way in.
 NO_SUCH_PART = ("stacker-full", "accepting")
@@ -61,8 +61,7 @@ def test_standing_at_the_first_start(bench: AcceptorBench, check: Check, error: 
     """The board knows nothing of it: its memory is new."""
     error.make(bench)
     bench.cut()
-    shutil.rmtree(_virtual(bench).root / "data")
-    (_virtual(bench).root / "data").mkdir()
+    forget_data(bench.board.supervisor.flash)
     check.stimulus("first start", with_=error.name)
     bench.power_on()
     tempt(bench)
@@ -119,7 +118,3 @@ def test_full_box_taken_out_and_put_back_full(bench: AcceptorBench, check: Check
     with check.duty("comes back to idle", Unreached):
         settle(bench)
     check.measure("credited_minus_stacked", difference(bench))
-
-
-def _virtual(bench: AcceptorBench) -> Any:
-    return bench.board.virtual

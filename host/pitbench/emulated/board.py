@@ -8,6 +8,7 @@ from pathlib import Path
 from pitbench.addresses import EMULATED, EMULATED_BOARD
 from pitbench.board_facts import board_facts
 from pitbench.emulated.files import FileSystemFlash, RunningFlash, install, lay_out
+from pitbench.emulated.lines import reactions
 from pitbench.emulated.native import package_folder
 from pitbench.emulated.starting import CAN_FORK, NURSERIES, RUNNER, program
 from pitbench.emulated.state import FILE, State, StateFile
@@ -134,8 +135,12 @@ class EmulatedBoard(VirtualBoard):
         super()._end_child()
 
     def _at_start(self) -> list[str]:
-        # Pins have their levels before the chip runs; a rig speaks when it is asked.
-        return [*([self._strap] if self._strap else []), *self.responder.at_start()]
+        # Pins have their levels before the chip runs, and get dark with its emitters; a rig speaks when it is asked.
+        held = [f"pin {pin} {level}" for pin, level in self.responder.held.items()]
+        return [*([self._strap] if self._strap else []), *held]
+
+    def _reactions(self, line: str, answers: list[str]) -> list[str]:
+        return reactions(line, answers)
 
     def _obey(self, line: str) -> None:
         if line.startswith("changed"):

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pitbench.errors import PitbenchError
 from pitbench.littlefs_image import change_files, geometry, make_filesystem, read_files
-from pitbench.uf2 import flash_bytes
+from pitbench.uf2 import RP2040_FLASH_BYTES, flash_bytes
 
 if TYPE_CHECKING:  # a board that runs makes no image
     from pitbench.image import Image
@@ -16,6 +17,15 @@ if TYPE_CHECKING:  # a board that runs makes no image
 
 # Beside the flash file while a change is under way.
 CHANGE_FILE = "change.json"
+
+
+def check_size(path: Path, size: int) -> None:
+    """Raise PitbenchError for a flash file of another size than a Pico's flash."""
+    if size != RP2040_FLASH_BYTES:
+        raise PitbenchError(
+            f"The flash file {path} has {size} bytes, a Pico's has {RP2040_FLASH_BYTES}.",
+            "Take it away: a new one is made.",
+        )
 
 
 class FileSystemFlash:
@@ -28,13 +38,18 @@ class FileSystemFlash:
 
     def read(self) -> dict[str, bytes]:
         """As BoardFlash has it."""
-        return read_files(self._path.read_bytes()[self._at], self._facts)
+        return read_files(self._whole()[self._at], self._facts)
 
     def change(self, put: Mapping[str, bytes], remove: Iterable[str] = ()) -> None:
         """As BoardFlash has it."""
-        flash = bytearray(self._path.read_bytes())
+        flash = bytearray(self._whole())
         flash[self._at] = change_files(bytes(flash[self._at]), self._facts, put, remove)
         self._path.write_bytes(flash)
+
+    def _whole(self) -> bytes:
+        content = self._path.read_bytes()
+        check_size(self._path, len(content))
+        return content
 
 
 class RunningFlash(FileSystemFlash):

@@ -10,6 +10,7 @@ from typing import Any
 
 from rp2040py.peripherals import ssi
 
+from pitbench.emulated.files import check_size
 from pitbench.errors import PitbenchError
 from pitbench.uf2 import RP2040_FLASH_BYTES
 
@@ -39,10 +40,7 @@ class FlashFile:
             size = os.fstat(self._file).st_size
         except OSError as error:
             raise PitbenchError(f"The flash file {path} can't be opened: {error.strerror}.", "Make it anew.") from error
-        if size != RP2040_FLASH_BYTES:
-            raise PitbenchError(
-                f"The flash file {path} has {size} bytes, a Pico's has {RP2040_FLASH_BYTES}.", "Make it anew."
-            )
+        check_size(path, size)
 
     def read(self) -> bytes:
         """All of it."""

@@ -17,6 +17,14 @@ BETWEEN_PINS_NS, BETWEEN_EDGES_NS = 15_000_000, 150_000_000
 SOUND = ("box", "lock", "home", "scanner", "battery")
 
 
+AT_ONCE = "at once "
+
+
+def reactions(line: str, answers: list[str]) -> list[str]:
+    """What answers an output of the board, as it is told to it: parts take their time to move, light takes none."""
+    return [AT_ONCE + answer for answer in answers] if line.startswith("out emitters ") else answers
+
+
 class ControlLines:
     """Sends each line where it belongs.
 
@@ -56,8 +64,10 @@ class ControlLines:
 
     def from_bench(self, line: str) -> None:
         """A line that the bench wrote."""
-        word, *rest = line.split(" ")
-        if word == "flash" and len(rest) == 2 and rest[1] in HOW:
+        word, *rest = line.removeprefix(AT_ONCE).split(" ")
+        if line.startswith(AT_ONCE) and rest[0] in self._pins:
+            self._set(rest[0], int(rest[1]))
+        elif word == "flash" and len(rest) == 2 and rest[1] in HOW:
             self._flash.cut = Cut(int(rest[0]), rest[1])
         elif word == "erase":
             self._flash.erase_ms = float(rest[0])
@@ -65,7 +75,7 @@ class ControlLines:
             self._gpio[number(rest[0])].set_input_value(rest[1] != "0")
         else:
             pin = rest[0] if word == "pin" and rest[0] in self._pins else ""
-            self._waiting.append((pin, line))
+            self._waiting.append((pin, line.removeprefix(AT_ONCE)))
             if not self._is_due:
                 self._go_on()
 

@@ -14,6 +14,7 @@ import socket
 import sys
 from pathlib import Path
 
+from pitbench.emulated.lines import reactions
 from pitbench.emulated.runner import CONTROL, LINK_IN, LINK_OUT, WIRE, Runner
 from pitbench.link import LineSplitter, encode_line
 from pitbench.virtual.fork_server_process import serve
@@ -56,7 +57,7 @@ class Bench:
             self.answered = True
 
     def _answer(self, line: str) -> None:
-        for answer in self._around.heard(line) or ():
+        for answer in reactions(line, self._around.heard(line) or []):
             self._ends[CONTROL].send(f"{answer}\n".encode())
 
 

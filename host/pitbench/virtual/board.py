@@ -243,8 +243,11 @@ class VirtualBoard(ToldAtStart):
         elif (answers := self._around.heard(line)) is None:
             self._note(f"unknown control line {line!r}")
         else:
-            for answer in answers:
+            for answer in self._reactions(line, answers):
                 self._tell(answer)
+
+    def _reactions(self, line: str, answers: list[str]) -> list[str]:
+        return answers
 
     def _crashed(self) -> None:
         status = self._child.end() if self._child else None

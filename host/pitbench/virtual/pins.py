@@ -28,8 +28,9 @@ class PinResponder:
         return [(pin, value) for pin, value in follows if pin not in self.broken]
 
     def at_start(self) -> list[str]:
-        """Control lines that tell a board that starts how things stand: a power cut moved none of them."""
-        return [f"pin {pin} {level}" for pin, level in self.held.items()]
+        """Control lines that tell a board that starts how things stand: all as it was, but its emitters are dark."""
+        dark = {pin: 1 for pin in OPTICAL if pin not in self.broken}
+        return [f"pin {pin} {level}" for pin, level in {**self.held, **dark}.items()]
 
     def _follow(self, output: str, level: int) -> list[tuple[str, int]]:
         if output == "emitters":

@@ -33,9 +33,7 @@ class Surroundings:
     def untouched(self) -> bool:
         """Whether all is as around a board that never ran."""
         return (
-            not (self._faults or self._entropy or self._clock)
-            and self.world == NEW_WORLD
-            and not self.responder.at_start()
+            not (self._faults or self._entropy or self._clock) and self.world == NEW_WORLD and not self.responder.held
         )
 
     def fault_at_start(self, at: int, how: str) -> None:
