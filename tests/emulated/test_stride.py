@@ -19,7 +19,7 @@ from pitbench.emulated.native import package_folder
 BOTH_WAYS = Path(__file__).with_name("both_ways.py")
 PROGRAMS = 40
 # What is less has hung where there is no program.
-CYCLES_MIN = 150_000
+CYCLES_MIN = 100_000
 
 
 def both_ways(what: str) -> tuple[str, int]:

@@ -9,5 +9,5 @@ each in a place of its own, to be removed when the package does it itself:
 | `uart.TimedUart` | never clears the transmit interrupt (`UART.write` hangs); bytes take no time | PL011 with FIFOs |
 | `flash.TimedFlash` | erase and program take no time; the unique id is all FF; nothing is kept | a NOR flash |
 | `pacer.Pacer` | lets idle time fly by | a second lasts a second |
-| `stride.pyx` | asks Python at each instruction, branch and call, so that it is four times as slow | nothing |
+| `stride.pyx` | asks Python at each instruction, branch, call and division: six times as slow | nothing |
 """

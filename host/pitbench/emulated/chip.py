@@ -18,10 +18,10 @@ from pitbench.emulated.uart import TimedUart
 from pitbench.emulated.usb_port import NakIdleOut
 
 try:
-    from stride import stride  # type: ignore[import-not-found]
+    from stride import Divider, stride  # type: ignore[import-not-found]
 except ImportError:
     # Not compiled here: see `native`.
-    stride = None
+    Divider = stride = None
 
 # Where the two UARTs stand in the package's table of peripherals (address / 16 KB * 4).
 UART_SLOTS = (0x40034, 0x40038)
@@ -59,6 +59,8 @@ class Chip:
         self.flash = TimedFlash(self.rp2040, file, unique, self.pacer.spend, no_power)
         self.uarts = [self._timed(number) for number in range(len(UART_SLOTS))]
         self.usb = NakIdleOut(self.rp2040.usb_ctrl, received)
+        if Divider:
+            Divider(self.rp2040)
         self._restarted = restarted
         self.rp2040.watchdog.on_watchdog_trigger = self._reset_itself
         self._slice = self.clock.create_alarm(self._simulator.stop)
