@@ -47,7 +47,7 @@ from pitbench_hil.evidence import new_run, start_run
 from pitbench_hil.lasting import LastingBoard
 from pitbench_hil.marks import DESCRIPTIONS, marked
 from pitbench_hil.run import Run
-from pitbench_hil.run_lock import RunLock
+from pitbench_hil.run_lock import lock_run
 from pitbench_hil.running import Runner
 from pitbench_hil.selection import SUITES, both_suites, foreign_suite, suite_folder
 from pitbench_hil.verdict import profiles_named
@@ -179,7 +179,7 @@ def _begin(config: pytest.Config) -> Run:
         sample=asked.sample(option.sample, option.target),
         lasting=lasting,
         worker=getattr(config, "workerinput", {}).get("workerid", "main"),
-        lock=None if is_worker else RunLock(folder),
+        lock=None if is_worker else lock_run(folder),
     )
 
 

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 import pytest
 from pitbench.errors import PitbenchError
+from pitbench.folder_lock import FolderLock
 
 from pitbench_hil.catalogue import Rule
 from pitbench_hil.evidence import break_rig, broken_rig
 from pitbench_hil.lasting import LastingBoard, refuse_other_image
 from pitbench_hil.lateness import Metronome
 from pitbench_hil.records import Record
-from pitbench_hil.run_lock import RunLock
 
 Thing = TypeVar("Thing")
 # Of a series of like things, so many are enough to show that nothing about them depends on the target.
@@ -52,7 +52,7 @@ class Run:
     tests_there: int = 0
     lasting: LastingBoard | None = None
     worker: str = "main"
-    lock: RunLock | None = None
+    lock: FolderLock | None = None
     cache: dict[str, Any] = field(default_factory=dict)
     record: Record | None = None
     _needs: frozenset[str] = frozenset()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pitbench import cli
 from pitbench_hil.durable import EvidenceError
-from pitbench_hil.run_lock import RunLock, refuse_while_written
+from pitbench_hil.run_lock import lock_run, refuse_while_written
 
 pytest_plugins = ["pytester"]
 
@@ -137,11 +137,11 @@ def test_a_hunt_of_rabbits_is_no_run(run, capsys, command):
 
 def test_a_folder_is_locked_until_it_is_released(tmp_path):
     refuse_while_written(tmp_path)
-    lock = RunLock(tmp_path)
+    lock = lock_run(tmp_path)
     with pytest.raises(EvidenceError, match=r"is still being written \(process \d+\)"):
         refuse_while_written(tmp_path)
     with pytest.raises(EvidenceError, match="is still being written"):
-        RunLock(tmp_path)
+        lock_run(tmp_path)
     lock.release()
     lock.release()
     refuse_while_written(tmp_path)
@@ -151,7 +151,7 @@ def test_a_folder_is_locked_until_it_is_released(tmp_path):
 def test_a_lock_file_that_nobody_holds_is_stale(tmp_path):
     (tmp_path / "running").write_text("1\n")
     refuse_while_written(tmp_path)
-    RunLock(tmp_path).release()
+    lock_run(tmp_path).release()
 
 
 def test_a_finished_run_leaves_no_lock(run):

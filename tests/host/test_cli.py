@@ -18,6 +18,7 @@ from pitbench.deadline import Deadline
 from pitbench.devices import BUILT, examples
 from pitbench.errors import PitbenchError
 from pitbench.event_watch import EventWatch
+from pitbench.folder_lock import FolderLock
 from pitbench.image import KINDS
 from pitbench.link import LinkClient
 from pitbench.transport import open_transport
@@ -191,6 +192,15 @@ def test_sim_leaves_the_link_to_others(board: VirtualBoard) -> None:
     watch = EventWatch(board)
     with open_transport(board.link_path):
         assert watch.news() == []
+
+
+def test_two_sims_of_one_folder_never_run_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with FolderLock(tmp_path / sim.LOCK):
+        # Another open file of the same process holds the lock as another process would.
+        assert cli.main(["sim", "bill-acceptor", "--folder", str(tmp_path)]) == 2
+    said = f"pitbench: The board in {tmp_path} runs already (process {os.getpid()}). Stop it, or give this one another"
+    assert capsys.readouterr().err.startswith(said)
+    assert not (tmp_path / "board").exists()
 
 
 def test_sim_starts_the_board_of_its_target_and_says_the_rung(

@@ -20,7 +20,7 @@ from pitbench_hil.plugin import DEFAULT_TARGET
 from pitbench_hil.rabbit_engine import PROFILE, Catch, Hunt, run_good, run_rabbits
 from pitbench_hil.rabbit_matrix import Matrix
 from pitbench_hil.rabbits import Rabbit, RabbitError, left_out, rabbits_for
-from pitbench_hil.run_lock import RunLock
+from pitbench_hil.run_lock import lock_run
 from pitbench_hil.several import Ended, run_each
 from pitbench_hil.suites import suites_of
 
@@ -99,7 +99,7 @@ def _hunt(device: str, rabbits: list[Rabbit], some: bool, args: argparse.Namespa
     start_run(folder, device, target, profiles=[PROFILE], hunt=True)
     suites, rules = tuple(suites_of(device)), rules_for(device)
     hunt = Hunt(suites, device, args.target, rules, folder, jobs=args.jobs, full=args.full)
-    lock = RunLock(folder)
+    lock = lock_run(folder)
     try:
         return hunt_all(hunt, rabbits, _violated(rabbits, hunt) if some else [])
     finally:

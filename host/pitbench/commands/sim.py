@@ -19,6 +19,7 @@ from pitbench.deadline import Deadline
 from pitbench.devices import BUILT, device_named, examples
 from pitbench.errors import PitbenchError
 from pitbench.event_watch import EventWatch
+from pitbench.folder_lock import FolderLock, HeldByAnother
 from pitbench.image import KINDS, build_image
 from pitbench.link import LinkClient, LinkTimeout
 from pitbench.protocols import protocol_named
@@ -28,6 +29,7 @@ from pitbench.transport import open_transport
 from pitbench.virtual import VirtualBoard
 
 LOOK_EVERY_S = 0.3
+LOCK = "running"
 START_S = 5.0
 USAGE = """\
 {device} ({kind} image {revision}, signature {crc:04x}) runs on {rung} ({interpreter}).
@@ -60,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
     prove_startable(target)
     with ExitStack() as held:
         folder = args.folder or Path(held.enter_context(tempfile.TemporaryDirectory(prefix="pitbench-sim-")))
+        held.enter_context(_alone_in(folder))
         image = build_image(device, args.kind, folder / "image", board=board_of(target))
         board = held.enter_context(make_board(target, folder / "board", image))
         trouble = trouble_of(board)
@@ -73,6 +76,17 @@ def run(args: argparse.Namespace) -> int:
             print(trouble, flush=True)
         keep_up(board, args.events)
     return 0
+
+
+def _alone_in(folder: Path) -> FolderLock:
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        return FolderLock(folder / LOCK)
+    except HeldByAnother as error:
+        raise PitbenchError(
+            f"The board in {folder} runs already (process {error.process}).",
+            "Stop it, or give this one another --folder.",
+        ) from error
 
 
 def advice(device: str, kind: str, link: str, wire: str) -> dict[str, str]:
