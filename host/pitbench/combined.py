@@ -28,6 +28,7 @@ def combined_uf2(micropython: Path, image: Image, facts: Mapping[str, object]) -
     shape, family = geometry(facts), uf2_family(facts)
     _check_room(micropython, shape, family)
     flash = flash_bytes(micropython, shape.offset + shape.size, family)
+    _check_board(micropython, bytes(flash), facts)
     content = make_filesystem(image.files, facts)
     flash[shape.offset :] = content
     first = shape.offset // SECTOR
@@ -58,6 +59,16 @@ def _check_room(micropython: Path, shape: Geometry, family: int) -> None:
         raise Uf2Error(
             f"{micropython} reaches to {end:#x} in flash, into the board's file system at {shape.offset:#x}.",
             "Take the plain MicroPython of this very board.",
+        )
+
+
+def _check_board(micropython: Path, flash: bytes, facts: Mapping[str, object]) -> None:
+    """Boards with the same chip take each other's MicroPython, and find pins and radio where they aren't."""
+    machine = str(facts.get("machine", ""))
+    if machine.encode() not in flash:
+        raise Uf2Error(
+            f"{micropython} is no MicroPython for {facts.get('title')}: nowhere does it call itself '{machine}'.",
+            f"Take {facts.get('micropython')} from micropython.org/download.",
         )
 
 

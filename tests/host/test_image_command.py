@@ -9,11 +9,13 @@ from pitbench.commands import image as image_command
 from pitbench.littlefs_image import read_files
 from pitbench.uf2 import FLASH_BASE, flash_bytes, write_uf2
 
+MICROPYTHON = b"\x12Raspberry Pi Pico with RP2040".ljust(256, b"\x12")
+
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "micropython.uf2").write_bytes(write_uf2({FLASH_BASE: b"\x12" * 256}))
+    (tmp_path / "micropython.uf2").write_bytes(write_uf2({FLASH_BASE: MICROPYTHON}))
     return tmp_path
 
 
@@ -21,11 +23,18 @@ def test_a_uf2_holds_micropython_and_the_image(here: Path, capsys: pytest.Captur
     assert main(["image", "uf2", "bill-acceptor", "--uf2", "micropython.uf2", "--out", "all.uf2"]) == 0
     assert "Hold BOOTSEL" in capsys.readouterr().out
     flash, facts = flash_bytes(here / "all.uf2"), board_facts("rpi-pico")
-    assert flash[:256] == b"\x12" * 256
+    assert flash[:256] == MICROPYTHON
     files = read_files(bytes(flash[facts["fs_offset"] :]), facts)
     built = here / "build/bill-acceptor-bench-rpi-pico"
     assert files == {f"/{path.relative_to(built)}": path.read_bytes() for path in built.rglob("*") if path.is_file()}
     assert "/main.py" in files
+
+
+def test_another_boards_micropython_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["image", "uf2", "bill-acceptor", "--board", "rpi-pico-w", "--uf2", "micropython.uf2"]) == 2
+    said = capsys.readouterr().err
+    assert "micropython.uf2 is no MicroPython for Raspberry Pi Pico W: nowhere does it call itself" in said
+    assert "Take RPI_PICO_W from micropython.org/download." in said
 
 
 def test_the_uf2_alone_says_the_form(here: Path) -> None:

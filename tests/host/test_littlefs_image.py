@@ -12,6 +12,8 @@ from pitbench.littlefs_image import change_files, make_filesystem, read_files
 from pitbench.uf2 import ERASED, FLASH_BASE, Uf2Error, parse_uf2, write_uf2
 
 FILES = {"/boot.py": b"import x\n", "/image/hal/a.mpy": bytes(range(256)) * 40, "/image/crc": b"ab", "/empty": b""}
+# A MicroPython: it says whose it is.
+PAGES = [PICO["machine"].encode().ljust(256), *(bytes([i % 251]) * 256 for i in range(1, 1302))]
 IMAGE = Image(Path(), "bill-acceptor", "bench", "rpi-pico", "0.1.0", "", 0, "", FILES)
 
 
@@ -80,7 +82,7 @@ def test_a_board_of_unknown_geometry_is_said(changed: dict[str, object]) -> None
 @pytest.fixture
 def micropython(tmp_path: Path) -> Path:
     path = tmp_path / "RPI_PICO.uf2"
-    path.write_bytes(write_uf2({FLASH_BASE + i * 256: bytes([i % 251]) * 256 for i in range(1302)}))
+    path.write_bytes(write_uf2({FLASH_BASE + i * 256: page for i, page in enumerate(PAGES)}))
     return path
 
 
@@ -98,7 +100,7 @@ def laid_over(flash: bytearray, uf2: bytes) -> bytearray:
 
 def test_a_new_board_gets_both(micropython: Path) -> None:
     flash = laid_over(bytearray(b"\xff" * 0x200000), combined_uf2(micropython, IMAGE, PICO))
-    assert flash[: 1302 * 256] == b"".join(bytes([i % 251]) * 256 for i in range(1302))
+    assert flash[: len(PAGES) * 256] == b"".join(PAGES)
     assert read_files(bytes(flash[0xA0000:]), PICO) == FILES
 
 
@@ -109,7 +111,7 @@ def test_a_used_board_gets_both_too(micropython: Path) -> None:
         old = {f"/image/hal/old{i % 7}": bytes([i]) * 3000, f"/data/{i}": bytes(20), f"/other/{i}/x": b"x"}
         flash[0xA0000:] = change_files(bytes(flash[0xA0000:]), PICO, old)
     flash = laid_over(flash, combined_uf2(micropython, IMAGE, PICO))
-    assert flash[: 1302 * 256] == b"".join(bytes([i % 251]) * 256 for i in range(1302))
+    assert flash[: len(PAGES) * 256] == b"".join(PAGES)
     assert read_files(bytes(flash[0xA0000:]), PICO) == FILES
 
 
