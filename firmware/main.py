@@ -170,6 +170,7 @@ class Machine:
 
     def start(self):
         self.sensors.light(self.boot.port)
+        self.now = self.clock.now()
         self.sensors.step(self.now)
         why = failure(self.boot)
         self.step(("start", self.sensors.levels(), cause(self.boot)))
@@ -212,6 +213,7 @@ class Machine:
             result = self.checking.step()
             if result is not None:
                 self.checking = None
+                self.now = self.clock.now()  # it took long, and what follows is timed from its end
                 self.step(("verified", result[0], result[1]))
         elif self.authenticating:
             if self._authenticated(self.authenticating.step()):

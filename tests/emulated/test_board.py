@@ -16,7 +16,8 @@ from pitbench.image import Image, build_image
 from pitbench.protocols.id003 import Command, Status, encode
 from pitbench.targets import Board, open_target, prove_same_board
 from pitbench_hil.acceptor import AcceptorBench
-from pitbench_hil.acceptor_pins import bench_of
+from pitbench_hil.acceptor_pins import PinBench, bench_of
+from pitbench_hil.acceptor_post import result
 
 TARGET = Target("emu:", True, EMULATED)
 NOTE = items.genuine(20)
@@ -125,8 +126,10 @@ def test_files_are_changed_under_a_running_board(bench: AcceptorBench) -> None:
     with pytest.raises(PitbenchError, match="weren't changed: .*nowhere"):
         flash.change({}, ["/image/nowhere"])
     assert bench.do("crc")["crc"] == good
-    bench.power_cycle()
-    bench.start()
+    bench.cut()
+    flash.change({name: data[:-1] + bytes((data[-1] ^ 1,))})
+    bench.power_on()
+    assert bench.state()["state"] == "inoperable"
 
 
 # It looks at its ports and feeds a watchdog; with pins in place of the plant, at each pin every few milliseconds.
@@ -140,6 +143,18 @@ def test_an_idle_device_leaves_its_processor_idle(
         assert wait_for(lambda: chip.clock() > began + IDLE_S)
         busy = (chip.state.cycles - before) / CYCLES_PER_S
     assert busy < share * IDLE_S
+
+
+def test_a_release_image_passes_its_self_test_at_each_start(images: dict[str, Image], tmp_path: Path) -> None:
+    """Light has taken its time by then, and what is timed begins when the device looks."""
+    with open_target(TARGET, image=images["release"], root=tmp_path / "board") as board:
+        bench = PinBench(board)
+        bench.start()
+        for restart in (bench.power_cycle, lambda: bench.board.supervisor.reset("watchdog")):
+            restart()
+            bench.reconnect()
+            post = result(bench)
+            assert (post["ok"], post["why"]) == (True, "power_up"), post
 
 
 def polled_until(bench: AcceptorBench, wanted: int) -> float:

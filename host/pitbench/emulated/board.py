@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pitbench.addresses import EMULATED, EMULATED_BOARD
 from pitbench.board_facts import board_facts
-from pitbench.emulated.files import FileSystemFlash, RunningFlash, install, lay_out
+from pitbench.emulated.files import PoweredFlash, install, lay_out
 from pitbench.emulated.lines import reactions
 from pitbench.emulated.native import package_folder
 from pitbench.emulated.starting import CAN_FORK, NURSERIES, RUNNER, program
@@ -77,8 +77,8 @@ class EmulatedBoard(VirtualBoard):
     @property
     def flash(self) -> BoardFlash:
         """The files in its flash; while it runs, its chip changes them between two instructions."""
-        place, facts = self.root / FLASH_FILE, board_facts(EMULATED_BOARD)
-        return RunningFlash(place, facts, self._change) if self.alive else FileSystemFlash(place, facts)
+        facts = board_facts(EMULATED_BOARD)
+        return PoweredFlash(self.root / FLASH_FILE, facts, lambda: self.alive, self._change)
 
     def clock(self) -> float:
         """Device time in seconds: as fast as the wall while the chip is idle, slower while it computes.

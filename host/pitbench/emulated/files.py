@@ -52,15 +52,21 @@ class FileSystemFlash:
         return content
 
 
-class RunningFlash(FileSystemFlash):
-    """The files in the flash of a board that runs; `order` has it carry out a change between two instructions."""
+class PoweredFlash(FileSystemFlash):
+    """The files in the flash of a board; while that `runs`, `order` has it make a change between two instructions."""
 
-    def __init__(self, path: Path, facts: Mapping[str, Any], order: Callable[[Path], None]) -> None:
+    def __init__(
+        self, path: Path, facts: Mapping[str, Any], runs: Callable[[], bool], order: Callable[[Path], None]
+    ) -> None:
         super().__init__(path, facts)
+        self._runs = runs
         self._order = order
 
     def change(self, put: Mapping[str, bytes], remove: Iterable[str] = ()) -> None:
         """As BoardFlash has it. Raises PitbenchError."""
+        if not self._runs():
+            super().change(put, remove)
+            return
         place = self._path.with_name(CHANGE_FILE)
         place.write_text(json.dumps({"put": {path: data.hex() for path, data in put.items()}, "remove": [*remove]}))
         try:
@@ -70,7 +76,7 @@ class RunningFlash(FileSystemFlash):
 
 
 def carry_out(place: Path, flash: FileSystemFlash) -> None:
-    """Make the change that `RunningFlash` ordered. Raises PitbenchError where it doesn't fit."""
+    """Make the change that `PoweredFlash` ordered. Raises PitbenchError where it doesn't fit."""
     order = json.loads(place.read_text())
     flash.change({path: bytes.fromhex(data) for path, data in order["put"].items()}, order["remove"])
 
