@@ -29,6 +29,7 @@ from pitbench_hil.acceptor import AcceptorBench
 ROUNDS = 20
 BYTES = 64
 READY_S = 60.0
+CYCLES_PER_S = 125e6
 ECHO = b"""
 import sys, select, micropython
 micropython.kbd_intr(-1)
@@ -68,12 +69,20 @@ def own_board(row: Row) -> None:
         row("link round trip (emu)", f"{device:.1f} ms device", f"{wall:.0f} ms wall")
         device, wall = timed(chip, lambda: board.link.do("crc"), 3)
         row("boot signature: CRC of the image (emu)", f"{device:.0f} ms device", f"{wall:.0f} ms wall")
+        row("processor busy while idle (emu)", f"{busy_share(chip):.0%} of device time")
         bench = AcceptorBench(board)
         bench.start()
         before = chip.state
         bench.stack(items.genuine(20))
         after = chip.state
         row("a note (emu)", f"{after.erases - before.erases} erases", f"{after.programs - before.programs} programs")
+
+
+def busy_share(chip: EmulatedBoard) -> float:
+    """Of a second of device time in which nobody asks anything, the share in which instructions are executed."""
+    began, before = chip.clock(), chip.state
+    time.sleep(1.0)
+    return (chip.state.cycles - before.cycles) / CYCLES_PER_S / (chip.clock() - began)
 
 
 def echo(folder: Path, row: Row) -> None:
