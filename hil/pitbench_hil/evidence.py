@@ -42,8 +42,8 @@ from pitbench_hil.verdict import Judgement, Verdict, counts, judge_rule
 
 # Fields of an identity that change from start to start of one and the same board.
 _VOLATILE = ("session", "boot", "reset", "heap_free", "inoperable")
-# Each virtual board has a unique id of its own, and there is one for each test.
-_VIRTUAL = ("unix", "wasm")
+# Each virtual or emulated board has a unique id of its own, and there is one for each test.
+SIMULATED = ("unix", "wasm", "emu")
 _EXCERPT = {"start": 12, "end": 36}
 BROKEN = "broken.json"
 COLLECTION = "collection.json"
@@ -243,7 +243,7 @@ def identities(outcomes: Iterable[Outcome]) -> list[dict[str, Any]]:
 
 
 def _stable(row: dict[str, Any]) -> dict[str, Any]:
-    passing = (*_VOLATILE, "uid") if row["rung"] in _VIRTUAL else _VOLATILE
+    passing = (*_VOLATILE, "uid") if row["rung"] in SIMULATED else _VOLATILE
     return {key: value for key, value in row["identity"].items() if key not in passing}
 
 

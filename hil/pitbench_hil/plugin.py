@@ -17,7 +17,8 @@ Beside it `suites/common/` runs for every device: those of its tests that name a
         check.expect("tower light", board.link.do("status")["light"], "red")
 
 A test records, and `verdict.py` decides; the test fails when the verdict of one of its rules is a FAIL that counts. A
-plain `assert` in a test is a rule's assertion too; a device reset by its own program error fails the rules too.
+plain `assert` in a test is a rule's assertion too; a device reset by its own program error fails the rules too, and so
+does a virtual or emulated one that doesn't answer on its link.
 Any other exception means a broken rig: the test's rules are NOT TESTED by that cause, and so are those of later tests,
 at once on a board that lasts, after the third where each test has a new one.
 Where silence is the device's fault, say so with `check.duty`.

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from pitbench.deadline import Deadline
 from pitbench.link import LinkTimeout
-from pitbench.targets import Board
+from pitbench.targets import Board, NoPower
 from pitbench.transport import Transport, TransportGone
 
 from pitbench_hil.acceptor import AcceptorBench
@@ -72,7 +72,8 @@ def until_power_goes(board: Board) -> Iterator[None]:
     watch_power(board)
     try:
         yield
-    except PowerGone:
+    except (PowerGone, NoPower):
+        # A board with a slow start may be cut before it has answered.
         board.rig.wait_off(Deadline(OFF_S, board.clock))
     finally:
         board.link.transport, board.wire = ports
@@ -83,6 +84,6 @@ def interrupted(bench: AcceptorBench, work: Callable[[], None]) -> None:
     watch_power(bench.board)
     try:
         work()
-    except (PowerGone, LinkTimeout, Unreached, TransportGone):
+    except (PowerGone, NoPower, LinkTimeout, Unreached, TransportGone):
         bench.board.rig.wait_off(Deadline(OFF_S, bench.board.clock))
     bench.power_cycle()

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from pitbench.errors import BeyondRig
-from pitbench.link import BoardRebooted
+from pitbench.link import BoardRebooted, LinkTimeout
 
 from pitbench_hil.catalogue import IMAGE_KINDS
 from pitbench_hil.check import RuleBroken
 from pitbench_hil.durable import EvidenceError, to_json, write_whole
-from pitbench_hil.evidence import COLLECTION
+from pitbench_hil.evidence import COLLECTION, SIMULATED
 from pitbench_hil.records import Record
 from pitbench_hil.run import Run
 from pitbench_hil.selection import (
@@ -135,6 +135,9 @@ class Runner:
             report.outcome, report.longrepr = "skipped", (str(item.path), 0, str(error))
         elif isinstance(error, BoardRebooted) and error.by_program_error:
             _add_unmet(record, "program error", str(error), "none")
+        elif isinstance(error, LinkTimeout) and _is_simulated(record) and report.when == "call":
+            # There is no cable that could be out.
+            _add_unmet(record, "answers on its link", str(error), "in time")
         elif report.when == "call" and isinstance(error, AssertionError | pytest.fail.Exception):
             if not isinstance(error, RuleBroken):
                 _add_unmet(record, "assertion", short(str(error), 400), "holds")
@@ -177,6 +180,11 @@ class Runner:
 def _add_unmet(record: Record, name: str, observed: str, expected: str) -> None:
     """A failure of the device that no expectation of the test was about: it fails every rule of the test."""
     record.add("expect", name=name, observed=observed, expected=expected, met=False, rule=None)
+
+
+def _is_simulated(record: Record) -> bool:
+    """Whether the board of this test is virtual or emulated."""
+    return any(row["kind"] == "identity" and row.get("rung") in SIMULATED for row in record.rows)
 
 
 def _forgive(item: pytest.Item, report: pytest.TestReport) -> None:

@@ -165,5 +165,6 @@ def _paths(filesystem: LittleFS) -> list[str]:
 
 
 def _failed(what: str, error: LittleFSError) -> PitbenchError:
-    reason = "it is full" if error.code == LittleFSError.Error.LFS_ERR_NOSPC else str(error)
-    return PitbenchError(f"{what}: {reason}.", "Make the files smaller, or start from a fresh file system.")
+    if error.code == LittleFSError.Error.LFS_ERR_NOSPC:
+        return PitbenchError(f"{what}: it is full.", "Make the files smaller.")
+    return PitbenchError(f"{what}: it is damaged ({error}).", "Take it away, and start from a fresh one.")

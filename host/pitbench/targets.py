@@ -211,6 +211,10 @@ class Board:
         return self.virtual is not None and not self.virtual.alive
 
 
+class NoPower(PitbenchError):
+    """A virtual board is off that was to answer: nobody switched it on, or it was cut at its start."""
+
+
 def open_target(
     target: str | Target,
     *,
@@ -311,10 +315,10 @@ def _refuse_another(image: images.Image | None, target: Target, board: str) -> N
 
 def _crash_report(virtual: VirtualBoard) -> PitbenchError:
     if not virtual.gave_up:
-        return PitbenchError("The virtual board has no power.", "Switch it on first.")
+        return NoPower("The board has no power.", "Switch it on first.")
     lines = virtual.console.read_text(errors="replace").splitlines()
     last = next((line for line in reversed(lines) if not line.startswith(NOTE_MARK)), "it wrote nothing")
-    return PitbenchError(f"The virtual board crashes at every start: {last}.", f"Read {virtual.console}.")
+    return PitbenchError(f"The board crashes at every start: {last}.", f"Read {virtual.console}.")
 
 
 def board_of(target: str | Target) -> str:

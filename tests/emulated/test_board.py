@@ -8,13 +8,17 @@ from pathlib import Path
 import pytest
 from emulated_bench import micropython, wait_for
 from pitbench import items
-from pitbench.addresses import EMULATED, Target
+from pitbench.addresses import EMULATED, EMULATED_BOARD, Target
+from pitbench.board_facts import board_facts
+from pitbench.commands.sim import trouble_of
 from pitbench.deadline import Deadline
-from pitbench.emulated.board import EmulatedBoard
+from pitbench.emulated.board import EmulatedBoard, emulator
+from pitbench.emulated.files import lay_out
 from pitbench.errors import PitbenchError
 from pitbench.image import Image, build_image
 from pitbench.protocols.id003 import Command, Status, encode
 from pitbench.targets import Board, open_target, prove_same_board
+from pitbench.virtual.flash import FLASH_FILE
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_pins import PinBench, bench_of
 from pitbench_hil.acceptor_post import result
@@ -130,6 +134,22 @@ def test_files_are_changed_under_a_running_board(bench: AcceptorBench) -> None:
     flash.change({name: data[:-1] + bytes((data[-1] ^ 1,))})
     bench.power_on()
     assert bench.state()["state"] == "inoperable"
+
+
+def test_a_kept_board_keeps_its_number_and_its_memory(images: dict[str, Image], tmp_path: Path) -> None:
+    told = []
+    for _ in range(2):
+        with open_target(TARGET, image=images["bench"], root=tmp_path / "board") as board:
+            told.append(board.identity)
+    assert told[0]["uid"] == told[1]["uid"]
+    assert told[1]["boot"] == told[0]["boot"] + 1
+
+
+def test_a_board_without_our_program_is_said_to_be_mute(tmp_path: Path) -> None:
+    folder = tmp_path / "board"
+    lay_out({}, folder / FLASH_FILE, micropython(), board_facts(EMULATED_BOARD))
+    with EmulatedBoard(folder, emulator(micropython()), forked=True) as prompt:
+        assert "The board is mute" in trouble_of(prompt)
 
 
 # It looks at its ports and feeds a watchdog; with pins in place of the plant, at each pin every few milliseconds.

@@ -61,6 +61,16 @@ def test_a_device_that_fails_by_a_program_error_fails_the_rules_of_its_test(benc
     assert bench.verdicts()[BOOTS] == "PASS"
 
 
+@pytest.mark.parametrize(("rung", "verdict"), [("unix", "FAIL"), ("emu", "FAIL"), ("board", "NOT TESTED")])
+def test_a_device_that_hangs_is_at_fault_where_no_cable_can_be_out(bench, rung, verdict):
+    hangs = 'from pitbench.link import LinkTimeout\n    raise LinkTimeout("No reply in 5 s.", "Look at it.")'
+    bench.write("conftest.py", CONFTEST.replace('rung="unix"', f'rung="{rung}"'))
+    bench.write("test_good.py", GOOD.replace('check.measure("accepted", 0)', hangs))
+    assert bench.run().ret == (1 if verdict == "FAIL" else 2)
+    assert bench.verdicts()[DOOR] == verdict
+    assert "No reply in 5 s." in bench.why(DOOR)
+
+
 def test_a_program_error_in_a_fixture_is_the_devices_too(bench):
     bench.write("conftest.py", CONFTEST.replace("    return {", REBOOTED.format("crash") + "    return {"))
     assert bench.run().ret == 1

@@ -203,6 +203,14 @@ def test_two_sims_of_one_folder_never_run_at_once(tmp_path: Path, capsys: pytest
     assert not (tmp_path / "board").exists()
 
 
+def test_a_folder_of_another_device_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / sim.MARK).write_text("virtual shuffler\n")
+    assert cli.main(["sim", "bill-acceptor", "--folder", str(tmp_path)]) == 2
+    said = f"pitbench: {tmp_path} holds another board: virtual shuffler. Give this one its own --folder.\n"
+    assert capsys.readouterr().err == said
+    assert not (tmp_path / sim.LOCK).exists()
+
+
 def test_sim_starts_the_board_of_its_target_and_says_the_rung(
     board: VirtualBoard, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

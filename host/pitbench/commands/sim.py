@@ -14,7 +14,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from pitbench.addresses import parse_target
+from pitbench.addresses import EMULATED, parse_target
 from pitbench.deadline import Deadline
 from pitbench.devices import BUILT, device_named, examples
 from pitbench.errors import PitbenchError
@@ -30,6 +30,7 @@ from pitbench.virtual import VirtualBoard
 
 LOOK_EVERY_S = 0.3
 LOCK = "running"
+MARK = "board.txt"
 START_S = 5.0
 USAGE = """\
 {device} ({kind} image {revision}, signature {crc:04x}) runs on {rung} ({interpreter}).
@@ -63,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
     with ExitStack() as held:
         folder = args.folder or Path(held.enter_context(tempfile.TemporaryDirectory(prefix="pitbench-sim-")))
         held.enter_context(_alone_in(folder))
+        _refuse_another(folder, device, "emulated" if target.interpreter == EMULATED else "virtual")
         image = build_image(device, args.kind, folder / "image", board=board_of(target))
         board = held.enter_context(make_board(target, folder / "board", image))
         trouble = trouble_of(board)
@@ -87,6 +89,15 @@ def _alone_in(folder: Path) -> FolderLock:
             f"The board in {folder} runs already (process {error.process}).",
             "Stop it, or give this one another --folder.",
         ) from error
+
+
+def _refuse_another(folder: Path, device: str, board: str) -> None:
+    """A device takes up what it finds: another one's memory would be no memory of its own."""
+    mark, mine = folder / MARK, f"{board} {device}\n"
+    there = mark.read_text(encoding="utf-8", errors="replace") if mark.exists() else mine
+    if there != mine:
+        raise PitbenchError(f"{folder} holds another board: {there.strip()}.", "Give this one its own --folder.")
+    mark.write_text(mine, encoding="utf-8")
 
 
 def advice(device: str, kind: str, link: str, wire: str) -> dict[str, str]:

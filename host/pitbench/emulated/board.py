@@ -15,7 +15,7 @@ from pitbench.emulated.state import FILE, State, StateFile
 from pitbench.errors import PitbenchError
 from pitbench.image import Image
 from pitbench.virtual.board import VirtualBoard
-from pitbench.virtual.flash import FLASH_FILE, BoardFlash
+from pitbench.virtual.flash import FLASH_FILE, UNIQUE_FILE, BoardFlash
 from pitbench.virtual.interpreter import Interpreter
 from pitbench.virtual.starting import Starter
 
@@ -125,7 +125,8 @@ class EmulatedBoard(VirtualBoard):
     def _starter(self, cause: str) -> Starter:
         # A new board in a new world is the same wherever it boots: it is booted once.
         told = self._strap or not self._around.untouched
-        if cause != "power" or self.boots > 1 or told or not self._forked:
+        is_known = (self.root / UNIQUE_FILE).exists()
+        if cause != "power" or is_known or told or not self._forked:
             return super()._starter(cause)
         return NURSERIES.of(self.root, package_folder())
 

@@ -25,6 +25,8 @@ HIGH = 32
 READ_SIZE = 4096
 # By then the host has found its USB port; what is sent earlier is lost.
 ENUMERATED_NS = 200_000_000
+# A board that has said nothing by then stays mute: it may hold no program.
+MUTE_NS = 5_000_000_000
 HELLO = encode_line({"id": 0, "do": "hello", "session": 1})
 
 
@@ -76,7 +78,7 @@ def _above(descriptor: int) -> socket.socket:
 
 
 def boot(folder: Path, requests: socket.socket) -> Runner:
-    """A board that has just answered its first hello. Ends this process if the bench goes meanwhile."""
+    """A board that has just answered its first hello, or is mute. Ends this process if the bench goes first."""
     gone = select.poll()
     gone.register(requests, select.POLLHUP | select.POLLRDHUP)
     bench = Bench()
@@ -85,7 +87,7 @@ def boot(folder: Path, requests: socket.socket) -> Runner:
     while runner.chip.nanos < ENUMERATED_NS:
         runner.step()
     bench.greet()
-    while not bench.answered:
+    while not bench.answered and runner.chip.nanos < MUTE_NS:
         runner.step()
         bench.attend()
         if gone.poll(0):

@@ -22,9 +22,8 @@ from pitbench.emulated.lines import ControlLines
 from pitbench.emulated.state import FILE, State, StateFile
 from pitbench.errors import PitbenchError
 from pitbench.uf2 import RP2040_FLASH_BYTES
-from pitbench.virtual.flash import FLASH_FILE
+from pitbench.virtual.flash import FLASH_FILE, UNIQUE_FILE
 
-UNIQUE = "unique.bin"
 LINK_IN, LINK_OUT, WIRE, CONTROL = 0, 1, 3, 4
 READ_SIZE = 4096
 # So many bytes may wait for a host that doesn't read; then the oldest are lost, as in a driver's buffer.
@@ -108,7 +107,7 @@ class Runner:
         """From now on be the board of another folder, whose flash becomes what this one's is."""
         self._place = folder / FLASH_FILE
         self._file.move(self._place, bytes(self.chip.rp2040.flash[:RP2040_FLASH_BYTES]))
-        (folder / UNIQUE).write_bytes(self._unique)
+        (folder / UNIQUE_FILE).write_bytes(self._unique)
         self._state = StateFile(folder.parent / FILE)
         self._wire_set(self.wire.settings)
 
@@ -197,7 +196,7 @@ def _read(descriptor: int, size: int) -> bytes:
 
 def _unique(folder: Path) -> bytes:
     """The board's number, the same for the life of its folder."""
-    place = folder / UNIQUE
+    place = folder / UNIQUE_FILE
     if not place.exists():
         place.write_bytes(hashlib.sha256(str(folder).encode()).digest()[:8])
     return place.read_bytes()

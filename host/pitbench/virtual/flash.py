@@ -8,6 +8,8 @@ from typing import Protocol
 
 # In the folder of an emulated board: its whole flash.
 FLASH_FILE = "flash.bin"
+# Beside it: its chip's own number, the same for the life of the folder.
+UNIQUE_FILE = "unique.bin"
 
 
 class BoardFlash(Protocol):
