@@ -214,9 +214,11 @@ class DiceShaker(Rounds):
             self._reopen()
         super()._on_store_error(now, why)
 
+    # What couldn't be stored was a shake all the same.
     def _reopen(self):
         self.closing = False
-        self.record["tries"] = self.record["rounds"][-1][3]
+        _, _, faces, self.record["tries"], _ = self.record["rounds"][-1]
+        self.record["flight"] = "shaking" if faces else None
         self.record["rounds"] = self.record["rounds"][:-1]
         self.record["shown"] = ""
 

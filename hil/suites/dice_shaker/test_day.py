@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from pitbench_hil.acts import NOON, START_AT_MS
 from pitbench_hil.attended_bench import TECHNICIAN
 from pitbench_hil.check import Check
@@ -161,6 +162,15 @@ def half_an_hour_back(bench: DiceBench, check: Check) -> None:
     bench.advance(15_000)
     off_until(bench, today + HOUR_S // 2)
     check.expect("age after it", age_s(bench) >= before + HOUR_S - 60, True)
+
+
+@rule(f"{DAY}/clock-set-back")
+@pytest.mark.parametrize("minutes", [1, 50])
+def test_clock_set_back_without_power(still: DiceBench, check: Check, minutes: int) -> None:
+    still.ready()
+    check.stimulus("power cut, on again with the clock some minutes before the filling", minutes=minutes)
+    off_until(still, NOON - 60 * minutes)
+    locked_by_now(still, check)
 
 
 @rule(f"{DAY}/clock-set-on")

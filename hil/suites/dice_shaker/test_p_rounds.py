@@ -18,6 +18,19 @@ TEN = 10
 CUTS = ("before", "torn_prefix", "torn_zeros", "torn_ff", "after")
 MOST_WRITES = 16
 LATER_MS = 4000
+# Ends and beginnings of months and years, leap years among them.
+DATES = (
+    "2000-02-29 23:58",
+    "2027-01-01 00:00",
+    "2027-01-31 23:58",
+    "2027-02-01 00:00",
+    "2027-02-28 23:58",
+    "2027-03-01 00:00",
+    "2028-02-29 00:00",
+    "2028-03-01 00:00",
+    "2028-12-31 23:58",
+    "2100-03-01 00:00",
+)
 
 
 def recalled(bench: DiceBench) -> list[str]:
@@ -69,6 +82,20 @@ def test_the_last_ten_are_recalled(still: DiceBench, check: Check, calendar: int
     check.expect("rounds after the cut", still.rounds(), rows)
     if calendar:
         compare(still, check, rows, played)
+
+
+@rule("NJ-1.28P(i)/ten-rounds")
+def test_each_is_recalled_with_its_own_date(bench: DiceBench, check: Check) -> None:
+    late = []
+    for date in DATES:
+        check.stimulus("a round on a day", date=date)
+        second = int(datetime.fromisoformat(f"{date}+00:00").timestamp())
+        bench.do("calendar", set=second)
+        bench.shake("354")
+        late.append(bench.rounds()[-1][1] - second)
+        bench.next()
+    compare(bench, check, bench.rounds(), [[number, "3 5 4"] for number in range(1, len(DATES) + 1)])
+    check.expect("within ten seconds of the calendar set", all(0 <= seconds <= 10 for seconds in late), True)
 
 
 def compare(bench: DiceBench, check: Check, rows: list[list[Any]], played: list[list[Any]]) -> None:

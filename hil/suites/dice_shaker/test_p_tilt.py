@@ -221,6 +221,21 @@ def test_silent_host(still: DiceBench, check: Check, when: str) -> None:
     check.expect("plays again", still.shake("261")["faces"], [2, 6, 1])
 
 
+@rule("NJ-1.28P(h)/host-lost")
+@pytest.mark.parametrize("patience_s", [1, 60])
+def test_silent_host_at_the_limits_of_its_patience(still: DiceBench, check: Check, patience_s: int) -> None:
+    still.ready(host=patience_s)
+    said = speak(still, GatHost(still.board.wire, clock=still.board.clock))
+    check.stimulus("a host that falls silent", patience_s=patience_s)
+    still.advance(patience_s * 1000 - 500)
+    check.expect("awaited until then", still.status()["standing"], [])
+    still.advance(5000)
+    lost = [row[1] for row in still.events() if row[2] == "host_lost"]
+    check.measure("stopped_late", max(0, lost[0] - said - patience_s * 1000) if lost else LONG_MS)
+    check.expect("alert", stands(still, "host_lost"), 0)
+    check.measure("results", pressed(still))
+
+
 def speak(bench: DiceBench, host: GatHost) -> int:
     """A status asked for over the wire; the device's time then, in ms."""
     host.status()

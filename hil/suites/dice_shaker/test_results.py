@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pitbench_hil.check import Check
 from pitbench_hil.comparing import differing
-from pitbench_hil.dice_moves import UNREAD
-from pitbench_hil.dice_shaker import DiceBench
+from pitbench_hil.dice_moves import ROUND, UNREAD
+from pitbench_hil.dice_shaker import REST_MS, ROUND_MS, DiceBench
 from pitbench_hil.marks import rule
 from pitbench_hil.run import Run
 
@@ -62,6 +62,23 @@ def test_every_outcome_is_shown_as_it_was_read(still: DiceBench, check: Check, r
     voids = sum(value for name, value in still.do("meters").items() if name.startswith("void_"))
     check.measure("void_without_fault", voids)
     check.note("outcomes", of_dice=3 if first else 2, tried=len(tried))
+
+
+@rule(f"{CLAUSE}/result-is-the-reading")
+def test_after_a_recall_the_round_is_shown_as_its_own(bench: DiceBench, check: Check) -> None:
+    """What is on the display is what is played: a round that was recalled makes way for the next."""
+    bench.shake("354")
+    bench.next()
+    bench.press("recall")
+    check.expect("recalled", bench.status()["message"].startswith("Round 1,"), True)
+    check.stimulus("shaken while an earlier round is recalled")
+    bench.lie("261")
+    bench.do("press", button="shake")
+    said = []
+    for moment in (*ROUND, "shown"):
+        said.append(bench.until(moment, within=ROUND_MS + REST_MS, step=20)["message"])
+    check.note("messages", said=said)
+    check.measure("wrong_results", sum(message.startswith("Round") for message in said) + (said[-1] != "Result 2 6 1"))
 
 
 @rule(f"{CLAUSE}/nothing-before-rest")

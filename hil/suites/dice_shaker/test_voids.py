@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
+from pitbench_hil.acts import restart
 from pitbench_hil.check import Check
 from pitbench_hil.dice_moves import MOMENTS, UNREAD, faces_told, to_moment
 from pitbench_hil.dice_shaker import DiceBench
@@ -14,6 +15,8 @@ from pitbench_hil.run import Run
 
 CLAUSE = "NJ-1.28G(c)2"
 ROUND_MS, LONG_MS = 3000, 30_000
+# A write that no round comes to.
+NEVER = 100_000
 
 
 @pytest.mark.parametrize("how", UNREAD)
@@ -78,6 +81,35 @@ def test_power_cuts_count_among_the_tries(still: DiceBench, check: Check) -> Non
         still.power_cycle()
         still.advance(2000)
     check.measure("shakes_beyond", int(beyond))
+    check.expect("stopped", still.status()["standing"], ["no_result"])
+
+
+@rule(f"{CLAUSE}/bounded")
+def test_void_shakes_outlast_a_result_that_was_not_stored(still: DiceBench, check: Check) -> None:
+    """Its round is open with the tries that it had, and what is stored later has them too."""
+    tries = 3
+    still.ready(tries=tries)
+    for above in ["304"] * (tries - 1) + ["354"] + ["304"] * (tries + 3):
+        still.lie(above)
+    last = still.truth()["coming"] - tries
+    still.press("shake")
+    for _ in range(LONG_MS // 100):
+        if still.truth()["coming"] == last:
+            break
+        still.advance(100)
+    check.stimulus("void shakes, then one whose result finds the store full; room again, power off and on", bound=tries)
+    still.do("store_fault", at=1, how="full")
+    still.advance(ROUND_MS)
+    check.expect("not stored", still.status()["standing"], ["memory_error"])
+    still.do("store_fault", at=NEVER, how="full")
+    still.inspect()
+    restart(still)
+    check.stimulus("void shakes without end")
+    still.press("shake")
+    still.advance(LONG_MS)
+    void = tries - 1 + last - still.truth()["coming"]
+    check.note("shakes of the round", void=void, unstored=1)
+    check.measure("shakes_beyond", max(0, void + 1 - tries))
     check.expect("stopped", still.status()["standing"], ["no_result"])
 
 

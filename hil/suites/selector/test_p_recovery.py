@@ -176,6 +176,22 @@ def test_display_that_fails_in_a_round(
 
 
 @rule(f"{RECOVERS}/error")
+@pytest.mark.parametrize("state", ["shown", "done"])
+def test_error_while_a_round_is_recalled(bench: SelectorBench, check: Check, state: str) -> None:
+    """What the message says afterwards is what stands, and no round before it."""
+    STATES[state](bench)
+    before = bench.status()["message"]
+    bench.press("recall")
+    check.expect("recalled", bench.status()["message"].startswith("Round 1,"), True)
+    check.stimulus("the service door opened while a round is recalled; closed, cleared", state=state)
+    DOOR.ways["idle"](bench)
+    DOOR.end(bench)
+    bench.clear()
+    _back(bench, check, BACK[state])
+    check.measure("other_states", int(bench.status()["message"] != before))
+
+
+@rule(f"{RECOVERS}/error")
 def test_without_a_source_the_rounds_before_stay(bench: SelectorBench, check: Check) -> None:
     bench.select()
     before = bench.rounds()
