@@ -12,7 +12,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help hil test lint rabbits bench sim image boards flash docs clean
+.PHONY: help install hil test lint rabbits bench sim image boards flash docs clean
+
+install: $(READY) ## make the environment .venv, which every other target makes too
 
 help: ## show what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10

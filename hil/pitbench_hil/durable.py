@@ -142,6 +142,5 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise EvidenceError(
-            f"{path} can't be read as a run's record ({error}).", "Name the folder of a run."
-        ) from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise EvidenceError(f"{path} can't be read as a run's record ({why}).", "Name the folder of a run.") from error

@@ -133,6 +133,17 @@ def _freshen_path(path: str) -> None:
         os.close(descriptor)
 
 
+def _is_terminal(path: str) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        return os.isatty(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _open_error(url: str, error: Exception) -> TransportError:
     code = getattr(error, "errno", None)
     if code in (errno.ENOENT, errno.ENODEV, errno.ENXIO):
@@ -143,6 +154,8 @@ def _open_error(url: str, error: Exception) -> TransportError:
         )
     if code in (errno.EAGAIN, errno.EBUSY):
         return PortBusy(f"Port {url} is in use by {holder_of(url)}.", "Stop that one, or choose another board.")
+    if os.path.exists(url) and not _is_terminal(url):
+        return TransportError(f"{url} is no serial port.", "Look at the path again.")
     return TransportError(f"Port {url} cannot be opened: {error}.", "Look at the path or URL, and at the cable.")
 
 

@@ -82,3 +82,8 @@ def test_where_to_get_micropython_is_said(
     monkeypatch.delenv("PITBENCH_UF2", raising=False)
     assert main(["image", "uf2", "bill-acceptor"]) == 2
     assert "micropython.org/download/RPI_PICO/" in capsys.readouterr().err
+
+
+def test_a_form_without_a_device_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["image", "uf2"]) == 2
+    assert "Of which device is the uf2 to be made? Name it behind: bill-acceptor, " in capsys.readouterr().err

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from pitbench.addresses import port_of
+from pitbench.addresses import EMULATED_BOARD, port_of
 from pitbench.board_facts import board_facts
 from pitbench.devices import BUILT, device_named
 from pitbench.discovery import IN_BOOT_ROM, board_ports, find_boards
@@ -60,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
 
 def found_ports(board: str, every: bool) -> list[str]:
     """Ports of the boards of a kind that are plugged in. Raises PitbenchError unless it is one, or `every` is meant."""
+    if board == EMULATED_BOARD:
+        raise PitbenchError(f"{board} is no board to plug in.", "Start one: `pitbench sim DEVICE --target emu:`.")
     boards = find_boards(look=None)
     ports = board_ports(boards, board)
     if not ports and any(found.runs.kind == IN_BOOT_ROM and board in found.names for found in boards):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from pitbench.board_facts import board_facts
 from pitbench.combined import combined_uf2, refuse_board_without_uf2
-from pitbench.devices import device_named
-from pitbench.errors import UnknownName
+from pitbench.devices import BUILT, device_named
+from pitbench.errors import PitbenchError, UnknownName
 from pitbench.image import KINDS, Image, build_image
 from pitbench.littlefs_image import geometry, make_filesystem
 from pitbench.signing import add_signing_key, signing_key
@@ -65,6 +65,10 @@ def _form_and_device(words: list[str], uf2: Path | None) -> tuple[str, str]:
     form = forms[0] if forms else "uf2" if uf2 else "folder"
     if form not in FORMS or len(forms) > 1:
         raise UnknownName("form of an image", " ".join(forms), list(FORMS))
+    if device in FORMS:
+        raise PitbenchError(
+            f"Of which device is the {device} to be made?", f"Name one of {', '.join(BUILT)} behind it."
+        )
     return form, device_named(device)
 
 
