@@ -45,7 +45,7 @@ class Device:
             self.record.setdefault(name, value)
         self.verified = verified
         self.calendar = calendar
-        self.meters = Meters(self.record["meters"])
+        self.meters = Meters(self.record)
         self.log = Log(self.record["log"])
         self.standing = Standing(self.conditions, self.record["latched"])
         self.post = post
@@ -164,7 +164,7 @@ class Device:
             self.record["meters_read"] = True
             self._commit()
 
-    # NY 5321.11: after the meters were read, or the attempt was recorded.
+    # NY 5321.11: after the meters were read as they stand, or the attempt was recorded.
     def _on_clear_memory(self, now, who):
         fresh = self.blank()
         fresh["boot"] = self.record["boot"]

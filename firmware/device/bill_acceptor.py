@@ -270,7 +270,6 @@ class BillAcceptor(PaperPath, base.Device):
         self._motor("transport", 0)
         self.record["flight"]["stage"] = "stacked"
         bill_acceptor_meters.count(self.meters, self.item)
-        self.record["meters_read"] = False
         self._note("stacked", self.item.kind + " %d" % self.item.cents, now)
         self._pushing = True
         self._left_home = False

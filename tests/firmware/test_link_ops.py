@@ -336,6 +336,18 @@ def test_memory_is_cleared_only_after_the_meters_were_read_or_the_attempt_record
     assert record["log"][0] > 3
 
 
+@pytest.mark.parametrize("reading", ["meters", "attempt_meters"])
+def test_a_meter_that_moved_makes_a_reading_from_before_invalid(reading):
+    door = Door().commissioned()
+    if reading == "meters":
+        do(door.machine, {"do": "meters"})
+    else:
+        door.prove("attempt_meters", "attempt_meters")
+    door.machine.device.meters.add("stacked_count", 1)
+    with pytest.raises(Refused, match="read the meters first"):
+        door.prove("clear_memory", "clear_memory")
+
+
 def test_memory_is_not_cleared_under_an_item_in_flight():
     door = Door(escrow_told()).commissioned()
     door.prove("attempt_meters", "attempt_meters")

@@ -7,10 +7,13 @@ from pitbench import items
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.authority import Officer, refusal
 from pitbench_hil.check import Check
-from pitbench_hil.marks import images, rule
+from pitbench_hil.marks import images, needs, rule
+from pitbench_hil.power_watch import interrupted
 
 ENTRY = ("entry", "R. Ruiz", "L-4711", "asset 1009: jam")
 SERVICE = ("service", "R. Ruiz", "L-4711", "asset 1009: lever sensor")
+# Store write of an insertion before which its note is past the lever, and not yet counted.
+UNCOUNTED = 4
 BOTH_GAMES = rule("NY-5321.12(c)/link", "NY-5321.15(c)/link")
 
 
@@ -92,6 +95,7 @@ def test_service_log(bench: AcceptorBench, check: Check) -> None:
 
 @pytest.mark.parametrize("how", ["meters read", "attempt recorded"])
 @rule("HOUSE-memory-clear")
+@needs("wire")
 def test_memory_clear(bench: AcceptorBench, check: Check, how: str) -> None:
     officer = Officer(bench.do)
     officer.commission()
@@ -110,6 +114,7 @@ def test_memory_clear(bench: AcceptorBench, check: Check, how: str) -> None:
 
 
 @rule("HOUSE-memory-clear")
+@needs("wire")
 def test_a_new_item_asks_for_a_new_reading(bench: AcceptorBench, check: Check) -> None:
     officer = Officer(bench.do)
     officer.commission()
@@ -118,3 +123,26 @@ def test_a_new_item_asks_for_a_new_reading(bench: AcceptorBench, check: Check) -
     check.stimulus("an item stacked after the meters were read")
     bench.stack(items.genuine(20))
     check.expect("clear", refusal(officer.ask, "clear_memory"), "refused")
+
+
+@rule("HOUSE-memory-clear")
+@needs("wire", "power", "store_fault")
+def test_an_item_counted_at_power_up_asks_for_a_new_reading(bench: AcceptorBench, check: Check) -> None:
+    officer = Officer(bench.do)
+    officer.commission()
+    bench.start()
+    bench.meters()
+    check.stimulus("power cut with an item past the lever, after the meters were read", write=UNCOUNTED)
+    bench.do("store_fault", at=UNCOUNTED, how="before")
+    interrupted(bench, lambda: bench.stack(items.genuine(20)))
+    bench.start()
+    check.expect("counted since", told_since_power_up(bench).count("stacked"), 1)
+    check.expect("clear", refusal(officer.ask, "clear_memory"), "refused")
+    check.expect("value, read again", bench.meters()["bill_in_value"], 2000)
+    check.expect("clear after that", refusal(officer.ask, "clear_memory"), "")
+
+
+def told_since_power_up(bench: AcceptorBench) -> list[str]:
+    """Names of the log's entries since the last start."""
+    log = bench.log()
+    return [entry[4] for entry in log if entry[1] == log[-1][1]]

@@ -72,6 +72,23 @@ def test_one_card_too_often_in_several_decks(still: ShufflerBench, check: Check,
     check.measure("called_right", int(right))
 
 
+# The most cards that a game can have, and what is laid in beyond them: one card, and more than any rack has room for.
+MOST = (8, 2)
+BEYOND: dict[str, bytes] = {"one": bytes([QUEEN]), "a deck": DECK}
+
+
+@rule(f"{WRONG}/extra")
+@needs("access")
+@pytest.mark.parametrize("beyond", BEYOND)
+def test_more_cards_than_the_largest_game_has(still: ShufflerBench, check: Check, beyond: str) -> None:
+    set_to(still, *MOST)
+    check.stimulus("too many of eight decks with two jokers each", beyond=beyond)
+    out, right = released(still, deck(*MOST) + BEYOND[beyond])
+    check.note("the device says", message=still.status()["message"])
+    check.measure("cards_dealt", out)
+    check.measure("called_right", int(right))
+
+
 # Part of the rule -> what a hand that comes back is made, and how that is told.
 COME_BACK: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "duplicate": (another_of_the_rack, "cards_wrong"),

@@ -80,6 +80,13 @@ def came_out_whole(bench: ShufflerBench, check: Check) -> None:
     check.measure("cards_left_behind", _inside(bench), rule=WHOLE)
 
 
+def right_or_unknown(bench: ShufflerBench, check: Check) -> None:
+    """How many cards are inside is said rightly, or not at all."""
+    said = bench.status()["inside"]
+    check.note("cards inside", said=said, there=_inside(bench))
+    check.expect("right, or unknown", said in (None, _inside(bench)), True, rule=WHOLE)
+
+
 def cleared_by_hand(bench: ShufflerBench) -> None:
     """What stands in the path is taken out, through the door."""
     bench.door("service", is_open=True)
@@ -140,8 +147,23 @@ def test_power_cut(bench: ShufflerBench, check: Check) -> None:
         begun(bench, cards)
         check.stimulus("power cut", cards_in_the_rack=cards)
         restart(bench)
+        right_or_unknown(bench, check)
         judged(bench, check, "power-cut")
         afresh(bench)
+
+
+@rule(WHOLE)
+def test_power_cut_under_the_last_card(bench: ShufflerBench, check: Check) -> None:
+    bench.shuffle()
+    while bench.truth()["rack"] > 1:
+        bench.press("deal")
+        bench.until("ready", within=3000)
+    bench.do("press", button="deal")
+    until_truth(bench, lambda truth: truth["exit"] == 1)
+    check.stimulus("power cut, the last card in the exit")
+    restart(bench)
+    right_or_unknown(bench, check)
+    came_out_whole(bench, check)
 
 
 # More writes than a shuffle has; each way for the first few, where they matter.
