@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from pitbench.proof import asked, proof
+from pitbench.virtual.surroundings import Seed
 
 from pitbench_hil.authority import challenge
 from pitbench_hil.board_bench import BoardBench, Unreached
@@ -129,7 +130,7 @@ class AttendedBench(BoardBench):
 
     # -- power -----------------------------------------------------------------------------------
 
-    def start_over_with(self, how: str, seed: str = "") -> dict[str, Any]:
+    def start_over_with(self, how: str, seed: Seed = "") -> dict[str, Any]:
         """A new board, its entropy source fed by the bench from its first word on; returns the new identity."""
         self.board.rig.entropy_at_start(how, seed)
         return self.board.start_over()

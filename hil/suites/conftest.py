@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def fresh(device: Device[Any], board: Board, image_kind: str) -> AttendedBench:
     if board.rung == EMULATED:
         if image_kind != "bench":
             pytest.skip("needs noise: an emulated chip has none, and only a bench image takes it from the bench")
-        bench.start_over_with("fixed", secrets.token_hex(8))
+        bench.start_over_with("fixed", partial(secrets.token_hex, 8))
     return bench
 
 

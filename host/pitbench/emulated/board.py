@@ -94,10 +94,10 @@ class EmulatedBoard(VirtualBoard):
         with self._changed:
             self._tell(f"flash {at} {how}")
 
-    def _change(self, order: Path) -> None:
+    def _change(self) -> None:
         with self._changed:
             self._said_of_change = None
-            self._tell(f"change {order}")
+            self._tell("change")
             self._changed.wait_for(lambda: self._said_of_change is not None or not self.alive, CHANGE_S)
             if self._said_of_change != "":
                 raise PitbenchError(

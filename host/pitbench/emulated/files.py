@@ -56,7 +56,7 @@ class PoweredFlash(FileSystemFlash):
     """The files in the flash of a board; while that `runs`, `order` has it make a change between two instructions."""
 
     def __init__(
-        self, path: Path, facts: Mapping[str, Any], runs: Callable[[], bool], order: Callable[[Path], None]
+        self, path: Path, facts: Mapping[str, Any], runs: Callable[[], bool], order: Callable[[], None]
     ) -> None:
         super().__init__(path, facts)
         self._runs = runs
@@ -70,15 +70,17 @@ class PoweredFlash(FileSystemFlash):
         place = self._path.with_name(CHANGE_FILE)
         place.write_text(json.dumps({"put": {path: data.hex() for path, data in put.items()}, "remove": [*remove]}))
         try:
-            self._order(place)
+            self._order()
         finally:
             place.unlink()
 
 
-def carry_out(place: Path, flash: FileSystemFlash) -> None:
-    """Make the change that `PoweredFlash` ordered. Raises PitbenchError where it doesn't fit."""
-    order = json.loads(place.read_text())
-    flash.change({path: bytes.fromhex(data) for path, data in order["put"].items()}, order["remove"])
+def carry_out(path: Path, facts: Mapping[str, Any]) -> None:
+    """Make the change that `PoweredFlash` ordered in a flash file. Raises PitbenchError where it doesn't fit."""
+    order = json.loads(path.with_name(CHANGE_FILE).read_text())
+    FileSystemFlash(path, facts).change(
+        {path: bytes.fromhex(data) for path, data in order["put"].items()}, order["remove"]
+    )
 
 
 def lay_out(files: Mapping[str, bytes], path: Path, micropython: Path, facts: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from typing import NoReturn
 from pitbench.addresses import EMULATED_BOARD
 from pitbench.board_facts import board_facts
 from pitbench.emulated.chip import Chip
-from pitbench.emulated.files import FileSystemFlash, carry_out
+from pitbench.emulated.files import carry_out
 from pitbench.emulated.flash import FlashFile
 from pitbench.emulated.lines import ControlLines
 from pitbench.emulated.state import FILE, State, StateFile
@@ -145,15 +145,15 @@ class Runner:
             os._exit(0)  # without a supervisor the board has no power
         *lines, self._bench_line = (self._bench_line + data).split(b"\n")
         for line in lines:
-            text = line.decode("utf-8", "replace")
-            if text.startswith("change "):
-                self._change(Path(text.removeprefix("change ")))
+            text = line.decode("ascii", "replace")
+            if text == "change":
+                self._change()
             else:
                 self.lines.from_bench(text)
 
-    def _change(self, place: Path) -> None:
+    def _change(self) -> None:
         try:
-            carry_out(place, FileSystemFlash(self._place, self._facts))
+            carry_out(self._place, self._facts)
         except PitbenchError as error:
             self._to_bench(f"changed {error}")
         else:

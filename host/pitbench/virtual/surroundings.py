@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 from pitbench.virtual.pins import PinResponder
 
 NEW_WORLD = "world"
+Seed = str | Callable[[], str]
 
 
 class Surroundings:
@@ -25,7 +27,7 @@ class Surroundings:
         self.responder = PinResponder()
         self.world = NEW_WORLD
         self._faults: list[str] = []
-        self._entropy: list[str] = []
+        self._entropy: list[tuple[str, Seed]] = []
         self._clock: list[str] = []
         self._lock = threading.Lock()
 
@@ -41,10 +43,13 @@ class Surroundings:
         with self._lock:
             self._faults.append(f"fault {at} {how}")
 
-    def entropy_at_start(self, how: str, seed: str = "") -> None:
-        """Feed the entropy source at every start from now on, as the link operation `entropy` takes it."""
+    def entropy_at_start(self, how: str, seed: Seed = "") -> None:
+        """Feed the entropy source at every start from now on, as the link operation `entropy` takes it.
+
+        A seed that is a function is asked for anew at each start, as noise is.
+        """
         with self._lock:
-            self._entropy = [f"entropy {how} {seed}".rstrip()]
+            self._entropy = [(how, seed)]
 
     def clock_at_start(self, ms: int | None, second: int | None = 0) -> None:
         """Have the clock stand at `ms`, and the calendar at `second`, at every start from now on; None: it runs."""
@@ -55,7 +60,8 @@ class Surroundings:
         """Lines for a board that starts: faults ordered for it, what feeds its noise, its clock, the world before."""
         with self._lock:
             faults, self._faults = self._faults, []
-            return [*faults, *self._entropy, *self._clock, self.world]
+            entropy = [f"entropy {how} {seed() if callable(seed) else seed}".rstrip() for how, seed in self._entropy]
+            return [*faults, *entropy, *self._clock, self.world]
 
     def pin(self, name: str, level: int) -> str:
         """Hold a sensor at a level; the line that says it."""
@@ -98,12 +104,12 @@ class ToldAtStart(ABC):
         """
         self.around.fault_at_start(at, how)
 
-    def entropy_at_start(self, how: str, seed: str = "") -> None:
+    def entropy_at_start(self, how: str, seed: Seed = "") -> None:
         """Feed the entropy source at every start: its first seed is drawn before the link is there.
 
         Args:
             how: fixed, led, stuck, biased, slow or board, as the link operation `entropy` takes it.
-            seed: as `how` needs it.
+            seed: as `how` needs it, or a function that gives another for each start.
 
         Raises BeyondRig.
         """
