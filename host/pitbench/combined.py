@@ -24,15 +24,24 @@ def combined_uf2(micropython: Path, image: Image, facts: Mapping[str, object]) -
 
     Raises Uf2Error for a UF2 that won't do, PitbenchError for a board that takes no UF2 or has no known file system.
     """
+    flash, shape = micropython_flash(micropython, facts), geometry(facts)
+    content = make_filesystem(image.files, facts)
+    flash[shape.offset :] = content
+    first = shape.offset // SECTOR
+    return write_uf2(flash_pages(bytes(flash), range(first, first + _used_sectors(content))), uf2_family(facts))
+
+
+def micropython_flash(micropython: Path, facts: Mapping[str, object]) -> bytearray:
+    """Return a flash with MicroPython, and nothing yet in its file system.
+
+    Raises Uf2Error for a UF2 that won't do, PitbenchError for a board that takes no UF2 or has no known file system.
+    """
     refuse_board_without_uf2(facts)
     shape, family = geometry(facts), uf2_family(facts)
     _check_room(micropython, shape, family)
     flash = flash_bytes(micropython, shape.offset + shape.size, family)
     _check_board(micropython, bytes(flash), facts)
-    content = make_filesystem(image.files, facts)
-    flash[shape.offset :] = content
-    first = shape.offset // SECTOR
-    return write_uf2(flash_pages(bytes(flash), range(first, first + _used_sectors(content))), family)
+    return flash
 
 
 def refuse_board_without_uf2(facts: Mapping[str, object]) -> None:

@@ -35,6 +35,7 @@ def test_another_boards_micropython_is_said(here: Path, capsys: pytest.CaptureFi
     said = capsys.readouterr().err
     assert "micropython.uf2 is no MicroPython for Raspberry Pi Pico W: nowhere does it call itself" in said
     assert "Take RPI_PICO_W from micropython.org/download." in said
+    assert not (here / "build").exists()
 
 
 def test_the_uf2_alone_says_the_form(here: Path) -> None:

@@ -8,11 +8,12 @@ pitbench image littlefs bill-acceptor --board BOARD        file system alone, fo
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from pitbench.board_facts import board_facts
-from pitbench.combined import combined_uf2, refuse_board_without_uf2
+from pitbench.combined import combined_uf2, micropython_flash, refuse_board_without_uf2
 from pitbench.devices import BUILT, device_named
 from pitbench.errors import PitbenchError, UnknownName
 from pitbench.image import KINDS, Image, build_image
@@ -45,8 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     form, device = _form_and_device(args.words, args.uf2)
     board = args.board or USUAL_BOARD[form]
-    if form == "uf2":
-        refuse_board_without_uf2(board_facts(board))
+    _check_before_building(form, board_facts(board), args.uf2)
     folder = Path("build") / f"{device}-{args.kind}-{board}"
     out = args.out if args.out and form == "folder" else folder
     image = build_image(device, args.kind, out, board=board, key=signing_key(args.signing_key))
@@ -60,21 +60,31 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _check_before_building(form: str, facts: Mapping[str, Any], uf2: Path | None) -> None:
+    if form == "uf2":
+        refuse_board_without_uf2(facts)
+        micropython_flash(_micropython(facts, uf2), facts)
+    if form == "littlefs":
+        geometry(facts)
+
+
+def _micropython(facts: Mapping[str, Any], uf2: Path | None) -> Path:
+    return uf2 or find_uf2(str(facts.get("micropython", "RPI_PICO")))
+
+
 def _form_and_device(words: list[str], uf2: Path | None) -> tuple[str, str]:
     *forms, device = words
     form = forms[0] if forms else "uf2" if uf2 else "folder"
     if form not in FORMS or len(forms) > 1:
         raise UnknownName("form of an image", " ".join(forms), list(FORMS))
     if device in FORMS:
-        raise PitbenchError(
-            f"Of which device is the {device} to be made?", f"Name one of {', '.join(BUILT)} behind it."
-        )
+        raise PitbenchError(f"Of which device is the {device} to be made?", f"Name it behind: {', '.join(BUILT)}.")
     return form, device_named(device)
 
 
 def _write_uf2(image: Image, out: Path, uf2: Path | None) -> None:
     facts = board_facts(image.board)
-    micropython = uf2 or find_uf2(str(facts.get("micropython", "RPI_PICO")))
+    micropython = _micropython(facts, uf2)
     content = combined_uf2(micropython, image, facts)
     _write(out, content)
     print(f"uf2       {out}, {len(content)} bytes, with {micropython.name}")
