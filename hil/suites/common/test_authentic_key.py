@@ -25,10 +25,10 @@ PIECE = 16
 
 @rule("HOUSE-digest-128")
 @images("bench", "release")
-def test_every_digit_of_a_digest_is_compared(altered: Altered, check: Check, image: Image, run: Run) -> None:
-    # Every other digit on each kind of image: 32 of them are 128 bits.
+def test_every_digit_of_a_digest_is_compared(altered: Altered, check: Check, image: Image) -> None:
+    # Every other digit on each kind of image: 32 of them are 128 bits, and fewer show nothing, on a slow target either.
     digits = range(image.kind == "release", DIGITS, 2)
-    count = find_all(check, altered, run.few(list(wrong_digits(image.files, digits))))
+    count = find_all(check, altered, wrong_digits(image.files, digits))
     compared = count.mutations - count.booted_on
     check.measure("bits_compared", compared * BITS_OF_A_DIGIT)
     check.measure("digits_not_compared", count.booted_on)
