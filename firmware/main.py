@@ -27,7 +27,7 @@ _SETTLE = const(16)  # reactions to one instant, at most
 
 # A bench image has a plant instead, and never loads this module.
 def pin_sensors(boot, parts, device):
-    return load("hal.sensors").PinSensors(boot.control, inputs(boot.board, boot.board.PINS), parts, device)
+    return load("hal.sensors").PinSensors(boot, inputs(boot.board, boot.board.PINS, parts), parts, device)
 
 
 class Machine:
@@ -169,7 +169,6 @@ class Machine:
     # -- time ---------------------------------------------------------------------
 
     def start(self):
-        self.sensors.light(self.boot.port)
         self.now = self.clock.now()
         self.sensors.step(self.now)
         why = failure(self.boot)
@@ -240,7 +239,8 @@ def run(boot):
     late.vouch = machine.vouch
     machine.start()
     gc.collect()
-    ports = (boot.link, boot.wire) + machine.sensors.ports
+    # A plant reads no control lines: what nobody reads would wake it for ever.
+    ports = (boot.link, boot.wire) if rig else (boot.link, boot.wire, boot.control)
     while True:
         boot.port.wait(ports, machine.delay())
         now = machine.clock.now()

@@ -3,7 +3,6 @@
 import json
 
 from hal.clock import Clock
-from hal.light import settle
 from hal.wiring import inputs
 from micropython import const
 
@@ -11,9 +10,6 @@ _LOOK_MS = const(20)
 
 
 class World:
-    # Its sensors are the plant's: a line that nobody reads would wake the device for ever.
-    ports = ()
-
     # outputs: parts of the board that are driven beside the plant's.
     def __init__(self, plant, boot, outputs):
         self.plant = plant
@@ -23,7 +19,7 @@ class World:
         self.take_reading = plant.take_reading
         self.outputs = outputs
         # The sensors that the board's file takes off the plant: pins stand in their place.
-        self.inputs = inputs(boot.board, boot.board.FROM_PINS)
+        self.inputs = inputs(boot.board, boot.board.FROM_PINS, outputs)
         self.fault = self.entropy = self.clock = None
         world = self._kept(boot.port)
         if world:
@@ -49,12 +45,6 @@ class World:
                     self.clock = line.split(" ")[1:]
                 if line.startswith("world"):
                     return json.loads(line[6:] or "null")
-
-    # A plant has its light from the start; sensors on pins have none yet.
-    def light(self, port):
-        if self.inputs.next() is not None:
-            self.light_emitters(1)
-            settle(self, port)
 
     def levels(self):
         self.seen = self.plant.levels()

@@ -1,5 +1,5 @@
 # Before a device looks for the first time its emitters are lit: in the dark each optical sensor reads as if something
-# lay there.
+# lay there. Here for sensors that are told by lines.
 from hal.clock import Clock
 from micropython import const
 
@@ -10,10 +10,11 @@ _LOOK_MS = const(5)
 
 
 def settle(sensors, port):
+    sensors.light_emitters(1)
     clock = Clock(port.ticks)
     began = still_since = now = clock.now()
     while now - still_since < _QUIET_MS and now - began < _PATIENCE_MS:
-        port.wait(sensors.ports, _LOOK_MS)
+        port.wait((), _LOOK_MS)
         now = clock.now()
         sensors.changed = False
         sensors.step(now)

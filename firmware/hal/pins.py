@@ -1,12 +1,20 @@
 # Sensors and parts on GPIO.
+import utime
 from hal.wiring import Unwired
 from micropython import const
 from umachine import Pin
 
 # A pin doesn't wake the wait for the ports: it is looked at.
 _LOOK_MS = const(5)
+_LIGHT_MS = const(30)
 _LIGHTS = ("red", "amber", "green")
 _PULL = {"up": Pin.PULL_UP, "down": Pin.PULL_DOWN, "none": None}
+
+
+# Before a sensor is looked at for the first time.
+def lit(parts):
+    parts.set("emitters", 1)
+    utime.sleep_ms(_LIGHT_MS)
 
 
 # One level that counts once it stood for `hold` milliseconds; the first counts at once.

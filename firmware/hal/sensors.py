@@ -1,27 +1,22 @@
 # Sensors and motors: on the board's pins where it has them, else on control lines. "pin NAME LEVEL" and
 # "adc NAME VALUE…" come in (pin ready 1: the reader has measured an item), "out NAME LEVEL" goes out.
-
 from hal.light import settle
 
 
 class PinSensors:
     # device: its module, which names what is PULLED_UP and what a reading holds that was UNMEASURED.
-    def __init__(self, control, inputs, outputs, device):
+    def __init__(self, boot, inputs, outputs, device):
         self.changed = True
         self._inputs = inputs
         self._parts = outputs
-        self._control = control
-        self.ports = (control,)
+        self._control = boot.control
         self._lines = []
         self._unmeasured = device.UNMEASURED
         self._levels = dict.fromkeys(device.PULLED_UP, 1)
         self._values = {}
         self._reading = None
         self._outputs = {}
-
-    def light(self, port):
-        self.light_emitters(1)
-        settle(self, port)
+        settle(self, boot.port)
 
     # No pin moves twice in a step: the device sees every edge, however late it looks.
     def step(self, now):

@@ -21,11 +21,13 @@ class Unwired:
         self.message = message
 
 
-def inputs(board, names):
+# parts: what is driven; an optical sensor is dark until its emitters are lit.
+def inputs(board, names, parts):
     if not names:
         return Unwired()
-    from hal.pins import Inputs
+    from hal.pins import Inputs, lit
 
+    lit(parts)
     return Inputs({name: board.PINS[name] for name in names}, board.DEBOUNCE_MS)
 
 

@@ -145,6 +145,11 @@ def test_a_kept_board_keeps_its_number_and_its_memory(images: dict[str, Image], 
     assert told[1]["boot"] == told[0]["boot"] + 1
 
 
+def test_two_boards_at_a_time_have_two_numbers(board: Board, images: dict[str, Image], tmp_path: Path) -> None:
+    with open_target(TARGET, image=images["bench"], root=tmp_path / "other" / "board") as other:
+        assert other.identity["uid"] != board.identity["uid"]
+
+
 def test_a_board_without_our_program_is_said_to_be_mute(tmp_path: Path) -> None:
     folder = tmp_path / "board"
     lay_out({}, folder / FLASH_FILE, micropython(), board_facts(EMULATED_BOARD))

@@ -1,6 +1,7 @@
 """Sensors and parts on GPIO: levels, bounce, who reads what, and a light that people see."""
 
 import sys
+from itertools import count
 from types import SimpleNamespace
 
 import pytest
@@ -38,7 +39,14 @@ def pads(board: Board, monkeypatch: pytest.MonkeyPatch) -> dict:
 
 def read(table: dict, hold: int):
     """Inputs of a board that has these."""
-    return inputs(SimpleNamespace(PINS=table, DEBOUNCE_MS=hold), table)
+    return inputs(SimpleNamespace(PINS=table, DEBOUNCE_MS=hold), table, Unwired())
+
+
+def on_pins(lines: Lines, inputs: object, outputs: object) -> PinSensors:
+    """Sensors of a release image; a second passes whenever they look at the time."""
+    ticks = count(0, 1000)
+    port = SimpleNamespace(ticks=lambda: next(ticks), wait=lambda ports, ms: None)
+    return PinSensors(SimpleNamespace(control=lines, port=port), inputs, outputs, bill_acceptor)
 
 
 def drive(table: dict):
@@ -79,7 +87,7 @@ def test_pins_are_looked_at_again_and_a_board_without_waits_for_its_ports():
 
 
 def test_a_wired_sensor_is_its_pin_whatever_a_line_says(pads):
-    sensors = PinSensors(Lines("pin entry 0", "pin lever 1"), read(TABLE, 0), drive({}), bill_acceptor)
+    sensors = on_pins(Lines("pin entry 0", "pin lever 1"), read(TABLE, 0), drive({}))
     pads["GP6"] = 0
     sensors.changed = False
     sensors.step(1)
@@ -91,16 +99,18 @@ def test_a_wired_sensor_is_its_pin_whatever_a_line_says(pads):
 def test_motors_turn_both_ways_and_the_rig_hears_of_it(pads):
     lines = Lines()
     outputs = drive({"transport_motor": ("GP16", "GP17"), "emitters": ("GP19",)})
-    sensors = PinSensors(lines, read({}, 0), outputs, bill_acceptor)
+    sensors = on_pins(lines, read({}, 0), outputs)
     seen = []
     for direction in (1, -1, 0):
         sensors.motor("transport", direction)
         seen.append((pads["GP16"], pads["GP17"]))
     assert seen == [(1, 0), (0, 1), (0, 0)]
-    sensors.light_emitters(True)
-    sensors.motor("stack", 1)  # isn't wired
     assert pads["GP19"] == 1
-    assert lines.written[-2:] == ["out emitters 1", "out stack_motor 1"]
+    sensors.light_emitters(False)
+    sensors.motor("stack", 1)  # isn't wired
+    assert pads["GP19"] == 0
+    assert lines.written[0] == "out emitters 1"
+    assert lines.written[-2:] == ["out emitters 0", "out stack_motor 1"]
 
 
 def test_one_light_shines_and_the_message_stays(pads):
@@ -140,6 +150,14 @@ def world(control: Lines, from_pins: tuple = (), outputs: dict | None = None) ->
     return World(Plant(), SimpleNamespace(board=facts, control=control, port=port), drive(outputs or {}))
 
 
+def test_pins_are_looked_at_in_their_light(pads, monkeypatch):
+    parts = drive({"emitters": ("GP19",)})
+    monkeypatch.setattr(sys.modules["hal.pins"].utime, "sleep_ms", lambda ms: pads.update(GP6=1 - pads["GP19"]))
+    facts = SimpleNamespace(PINS=TABLE, DEBOUNCE_MS=0)
+    assert inputs(facts, ("entry",), parts).levels() == {"entry": 1}
+    assert pads["GP19"] == 1
+
+
 def test_a_bench_image_takes_single_sensors_off_the_plant(pads):
     pads["GP6"] = 0
     assert world(Lines("world")).levels() == {"entry": 0, "lever": 1}
@@ -157,13 +175,6 @@ def test_a_bench_image_drives_plant_and_pins(pads):
     mixed = world(Lines("world"), outputs={"stack_motor": ("GP18",)})
     mixed.motor("stack", 1)
     assert (mixed.plant.driven, pads["GP18"]) == ([("stack", 1)], 1)
-
-
-def test_a_device_is_woken_only_by_lines_that_it_reads(pads):
-    lines = Lines()
-    assert PinSensors(lines, read(TABLE, 0), drive({}), bill_acceptor).ports == (lines,)
-    # With a plant, what a rig says to the motors goes by unread, and would be there for ever.
-    assert world(Lines("world")).ports == ()
 
 
 def test_a_rig_is_asked_for_the_world():
@@ -186,7 +197,7 @@ def test_where_nobody_answers_the_world_is_new(asks, asked):
 def test_a_board_without_pins_never_loads_their_code(monkeypatch):
     monkeypatch.setitem(sys.modules, "hal.pins", None)
     unwired = SimpleNamespace(PINS={}, OUTPUTS={}, DEBOUNCE_MS=0)
-    for made in (inputs(unwired, ()), outputs(unwired)):
+    for made in (inputs(unwired, (), Unwired()), outputs(unwired)):
         assert isinstance(made, Unwired)
         assert (made.step(1), made.levels(), made.next(), made.set("emitters", 1)) == (False, {}, None, None)
 

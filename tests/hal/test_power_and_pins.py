@@ -1,5 +1,6 @@
 """Reset causes with our own mark; pins as a supervisor drives them."""
 
+from itertools import count
 from types import SimpleNamespace
 
 import pytest
@@ -40,8 +41,39 @@ class Control:
 
 
 def on_lines(control: Control) -> PinSensors:
-    """Sensors of a board without pins of its own."""
-    return PinSensors(control, Unwired(), Unwired(), bill_acceptor)
+    """Sensors of a board without pins of its own, in their light; what the lines say comes after that."""
+    lines, control.lines = control.lines, []
+    made = PinSensors(SimpleNamespace(control=control, port=port()), Unwired(), Unwired(), bill_acceptor)
+    control.lines = lines
+    control.written.clear()
+    return made
+
+
+def port() -> SimpleNamespace:
+    """A second passes whenever somebody looks at the time."""
+    ticks = count(0, 1000)
+    return SimpleNamespace(ticks=lambda: next(ticks), wait=lambda ports, ms: None)
+
+
+class Dark(Control):
+    """Sensors that read as covered until their emitters are lit."""
+
+    def __init__(self) -> None:
+        super().__init__("pin centre 1", "pin exit 1")
+        self.write = self.react
+
+    def react(self, line: str) -> None:
+        self.written.append(line)
+        if line == "out emitters 1":
+            self.lines += ["pin centre 0", "pin exit 0"]
+
+
+def test_sensors_are_looked_at_in_their_light():
+    control, ticks = Dark(), count(0, 5)
+    port = SimpleNamespace(ticks=lambda: next(ticks), wait=lambda ports, ms: None)
+    pins = PinSensors(SimpleNamespace(control=control, port=port), Unwired(), Unwired(), bill_acceptor)
+    assert control.written == ["out emitters 1"]
+    assert (pins.levels()["centre"], pins.levels()["exit"], pins.changed) == (0, 0, True)
 
 
 def driven(pins: PinSensors) -> dict[str, int]:

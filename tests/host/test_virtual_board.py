@@ -148,9 +148,9 @@ def test_pins_reach_the_board(board: VirtualBoard, link: LinkClient) -> None:
     ready(link)
     board.pins("entry", 1)
     deadline = Deadline(READY_S)
-    while not (pins := link.do("status")["pins"]) and not deadline.passed:
+    while "pin entry 1" not in (pins := link.do("status")["pins"]) and not deadline.passed:
         pass
-    assert pins == ["pin entry 1"]
+    assert "pin entry 1" in pins
 
 
 def test_the_heap_is_that_of_a_small_board(make_board: Callable[..., VirtualBoard]) -> None:

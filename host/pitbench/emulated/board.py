@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from weakref import WeakSet
 
 from pitbench.addresses import EMULATED, EMULATED_BOARD
 from pitbench.board_facts import board_facts
@@ -20,6 +21,7 @@ from pitbench.virtual.interpreter import Interpreter
 from pitbench.virtual.starting import Starter
 
 NS = 1e9
+FORKS: WeakSet[EmulatedBoard] = WeakSet()
 # Within that a change of its files is done, however busy the PC is.
 CHANGE_S = 30.0
 
@@ -126,8 +128,11 @@ class EmulatedBoard(VirtualBoard):
         # A new board in a new world is the same wherever it boots: it is booted once.
         told = self._strap or not self._around.untouched
         is_known = (self.root / UNIQUE_FILE).exists()
-        if cause != "power" or is_known or told or not self._forked:
+        # Forks have one number: two boards at a time are two boards, each with its own.
+        is_second = any(board.alive for board in FORKS)
+        if cause != "power" or is_known or is_second or told or not self._forked:
             return super()._starter(cause)
+        FORKS.add(self)
         return NURSERIES.of(self.root, package_folder())
 
     def _end_child(self) -> None:
