@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pitbench.addresses import EMULATED
+from pitbench.errors import BeyondRig
 from pitbench.proof import asked, proof
 from pitbench.virtual.surroundings import Seed
 
@@ -17,6 +19,8 @@ STEP_MS = 250
 # A self-test ends within this time.
 START_MS = 3000
 TECHNICIAN = "technician"
+# The board's own noise, and not what the bench feeds.
+OWN_NOISE = "board"
 SECRETS = {"attendant": "a0" * 16, "technician": "b1" * 16, "regulator": "c2" * 16}
 ROLES = tuple(SECRETS)
 
@@ -130,12 +134,18 @@ class AttendedBench(BoardBench):
 
     # -- power -----------------------------------------------------------------------------------
 
+    def feed(self, how: str, seed: Seed = "") -> None:
+        """Feed the entropy source from the next start on. Raises BeyondRig for an emulated chip's own: it has none."""
+        if how == OWN_NOISE and self.board.rung == EMULATED:
+            raise BeyondRig("get noise out of an emulated chip", "Run this on a virtual or a real board.")
+        self.board.rig.entropy_at_start(how, seed)
+
     def start_over_with(self, how: str, seed: Seed = "") -> dict[str, Any]:
         """A new board, its entropy source fed by the bench from its first word on; returns the new identity."""
-        self.board.rig.entropy_at_start(how, seed)
+        self.feed(how, seed)
         return self.board.start_over()
 
     def restart_with(self, how: str, seed: str = "") -> dict[str, Any]:
         """A cold start whose entropy source is fed by the bench from its first word on; returns the new identity."""
-        self.board.rig.entropy_at_start(how, seed)
+        self.feed(how, seed)
         return self.power_cycle()

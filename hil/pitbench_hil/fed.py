@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pitbench_hil.acts import afresh
-from pitbench_hil.attended_bench import TECHNICIAN
+from pitbench_hil.attended_bench import OWN_NOISE, TECHNICIAN
 from pitbench_hil.declared_generator import CHALLENGE, Declared, cycles_until
 from pitbench_hil.drawing_bench import DrawingBench
 
@@ -32,7 +32,7 @@ def again(bench: DrawingBench) -> str:
 
 def fed_by_itself(bench: DrawingBench) -> None:
     """A new board with its own source again, idle."""
-    bench.board.rig.entropy_at_start("board")
+    bench.feed(OWN_NOISE)
     afresh(bench)
 
 

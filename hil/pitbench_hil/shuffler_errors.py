@@ -6,7 +6,7 @@ Rows are data: the suites raise each in each of its ways, pair them, keep them o
 from __future__ import annotations
 
 from pitbench_hil.acts import Act, ask, crash, in_turn, restart
-from pitbench_hil.attended_bench import START_MS
+from pitbench_hil.attended_bench import OWN_NOISE, START_MS
 from pitbench_hil.errors_raised import Error
 from pitbench_hil.shuffler import BOXED, DECK, FOREIGN_BACK, JOKER, UNREADABLE, ShufflerBench
 from pitbench_hil.shuffler_moves import (
@@ -311,5 +311,5 @@ def dead_from_the_start(bench: ShufflerBench) -> None:
 
 def alive_again(bench: ShufflerBench) -> None:
     """The board's own noise again, which a failed health test looks at from the next start on."""
-    bench.restart_with("board")
+    bench.restart_with(OWN_NOISE)
     bench.advance(START_MS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pitbench_hil.attended_bench import START_MS
+from pitbench_hil.attended_bench import OWN_NOISE, START_MS
 from pitbench_hil.check import Check
 from pitbench_hil.fed import fed_by_itself, newly_fed
 from pitbench_hil.marks import rule
@@ -62,7 +62,7 @@ def test_source_that_fails_between_rounds(still: SelectorBench, check: Check, ho
         still.advance(SELECT_MS)
     still.press("select")
     pressed(still, check)
-    still.restart_with("board")
+    still.restart_with(OWN_NOISE)
     still.advance(START_MS)
     still.clear()
     check.expect("selects with a sound source again", still.select() in NUMBERS, True)

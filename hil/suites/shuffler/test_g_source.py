@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pitbench_hil.attended_bench import START_MS
+from pitbench_hil.attended_bench import OWN_NOISE, START_MS
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.shuffler import DECK, ShufflerBench
@@ -61,7 +61,7 @@ def test_source_that_fails_between_games(fresh: ShufflerBench, check: Check, how
     fails_between_games(fresh, check, how)
     pressed(fresh, check)
     # A source that failed once isn't trusted again before a restart.
-    fresh.restart_with("board")
+    fresh.restart_with(OWN_NOISE)
     fresh.advance(START_MS)
     shuffles_again(fresh, check)
 
