@@ -33,7 +33,15 @@ def test_light_shows_what_was_there_before() -> None:
     parts.held["entry"] = 1
     parts.react("emitters", 0)
     assert ("entry", 1) in parts.react("emitters", 1)
-    assert parts.at_start() == ["pin entry 1"]
+
+
+def test_a_board_that_starts_is_told_what_was_held_and_that_it_is_dark() -> None:
+    parts = PinResponder()
+    parts.held.update({"entry": 0, "box": 0})
+    parts.broken.add("centre")
+    told = set(parts.at_start())
+    assert {"pin box 0", "pin entry 1"} <= told
+    assert not {"pin entry 0", "pin centre 1"} & told
 
 
 @pytest.fixture
