@@ -27,7 +27,7 @@ _SETTLE = const(16)  # reactions to one instant, at most
 
 # A bench image has a plant instead, and never loads this module.
 def pin_sensors(boot, parts, device):
-    return load("hal.sensors").PinSensors(boot, inputs(boot.board, boot.board.PINS, parts), parts, device)
+    return load("hal.sensors").PinSensors(boot, inputs(boot.board, boot.board.PINS), parts, device)
 
 
 class Machine:

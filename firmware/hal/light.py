@@ -1,5 +1,5 @@
 # Before a device looks for the first time its emitters are lit: in the dark each optical sensor reads as if something
-# lay there. Here for sensors that are told by lines.
+# lay there.
 from hal.clock import Clock
 from micropython import const
 

@@ -21,13 +21,14 @@ class Unwired:
         self.message = message
 
 
-# parts: what is driven; an optical sensor is dark until its emitters are lit.
-def inputs(board, names, parts):
+# parts: what lights them, where nobody does so later: an optical sensor is dark until its emitters are lit.
+def inputs(board, names, parts=None):
     if not names:
         return Unwired()
     from hal.pins import Inputs, lit
 
-    lit(parts)
+    if parts:
+        lit(parts)
     return Inputs({name: board.PINS[name] for name in names}, board.DEBOUNCE_MS)
 
 

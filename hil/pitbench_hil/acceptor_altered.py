@@ -6,7 +6,7 @@ sound device ready; as booted on when it says anything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pitbench import items
@@ -103,20 +103,23 @@ class Altered(AlteredBoard):
 
     def first_answer(self) -> Frame | None:
         """What a board that was just started says to its first polls: those before its UART is set are lost."""
-        deadline = Deadline(START_S, self.bench.board.clock)
-        while not deadline.passed:
-            self.bench.send(encode(Command.STATUS_REQUEST))
-            if frame := self.bench.receive(AGAIN_S):
+        for frame in self._polled(START_S, AGAIN_S):
+            if frame:
                 quiet(self.bench)
                 return frame
         return None
 
-    def becomes_inoperable(self, seconds: float = REFUSAL_S) -> tuple[bool, str]:
-        """Poll until the board is inoperable, or real time is up; and what it said last."""
-        deadline, shown = Deadline(seconds, self.bench.board.clock), None
+    def _polled(self, seconds: float, each: float) -> Iterator[Frame | None]:
+        """What comes after one poll after the other, each waited for so many seconds."""
+        deadline = Deadline(seconds, self.bench.board.clock)
         while not deadline.passed:
             self.bench.send(encode(Command.STATUS_REQUEST))
-            shown = self.bench.receive(0.05)
+            yield self.bench.receive(each)
+
+    def becomes_inoperable(self, seconds: float = REFUSAL_S) -> tuple[bool, str]:
+        """Poll until the board is inoperable, or real time is up; and what it said last."""
+        shown = None
+        for shown in self._polled(seconds, 0.05):
             if is_inoperable(shown):
                 quiet(self.bench)
                 return True, "failure, ROM"

@@ -9,9 +9,11 @@ from __future__ import annotations
 import errno
 import os
 import select
+import stat
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -125,23 +127,31 @@ def _open_serial(url: str, framing: Framing) -> serial.Serial:
             raise OSError(*error.args) from error
 
 
-def _freshen_path(path: str) -> None:
+@contextmanager
+def _descriptor(path: str) -> Iterator[int]:
     descriptor = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
     try:
-        freshen(descriptor)
+        yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _is_terminal(path: str) -> bool:
+def _freshen_path(path: str) -> None:
+    with _descriptor(path) as descriptor:
+        freshen(descriptor)
+
+
+def _is_no_terminal(path: str) -> bool:
+    """Whether it is there and can't be a serial port: a file, a folder, another device."""
+    if os.name != "posix" or not os.path.exists(path):
+        return False
+    if not stat.S_ISCHR(os.stat(path).st_mode):
+        return True
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+        with _descriptor(path) as descriptor:
+            return not os.isatty(descriptor)
     except OSError:
         return False
-    try:
-        return os.isatty(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _open_error(url: str, error: Exception) -> TransportError:
@@ -154,7 +164,7 @@ def _open_error(url: str, error: Exception) -> TransportError:
         )
     if code in (errno.EAGAIN, errno.EBUSY):
         return PortBusy(f"Port {url} is in use by {holder_of(url)}.", "Stop that one, or choose another board.")
-    if os.path.exists(url) and not _is_terminal(url):
+    if _is_no_terminal(url):
         return TransportError(f"{url} is no serial port.", "Look at the path again.")
     return TransportError(f"Port {url} cannot be opened: {error}.", "Look at the path or URL, and at the cable.")
 

@@ -39,7 +39,7 @@ def pads(board: Board, monkeypatch: pytest.MonkeyPatch) -> dict:
 
 def read(table: dict, hold: int):
     """Inputs of a board that has these."""
-    return inputs(SimpleNamespace(PINS=table, DEBOUNCE_MS=hold), table, Unwired())
+    return inputs(SimpleNamespace(PINS=table, DEBOUNCE_MS=hold), table)
 
 
 def on_pins(lines: Lines, inputs: object, outputs: object) -> PinSensors:
@@ -197,7 +197,7 @@ def test_where_nobody_answers_the_world_is_new(asks, asked):
 def test_a_board_without_pins_never_loads_their_code(monkeypatch):
     monkeypatch.setitem(sys.modules, "hal.pins", None)
     unwired = SimpleNamespace(PINS={}, OUTPUTS={}, DEBOUNCE_MS=0)
-    for made in (inputs(unwired, (), Unwired()), outputs(unwired)):
+    for made in (inputs(unwired, ()), outputs(unwired)):
         assert isinstance(made, Unwired)
         assert (made.step(1), made.levels(), made.next(), made.set("emitters", 1)) == (False, {}, None, None)
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import serial
@@ -166,3 +167,11 @@ def test_a_strange_host_can_open_a_freshened_pty_with_parity(board):
     for _ in range(3):
         board.freshen_ports()
         serial.Serial(board.wire_path, 9600, parity="E").close()
+
+
+@pytest.mark.parametrize("what", ["folder", "file", "device"])
+def test_what_is_no_serial_port_is_said(what: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    path = {"folder": tmp_path, "file": tmp_path / "file", "device": Path("/dev/null")}[what]
+    with pytest.raises(TransportError, match=f"{path} is no serial port"):
+        open_transport(str(path))

@@ -64,8 +64,9 @@ class ControlLines:
 
     def from_bench(self, line: str) -> None:
         """A line that the bench wrote."""
-        word, *rest = line.removeprefix(AT_ONCE).split(" ")
-        if line.startswith(AT_ONCE) and rest[0] in self._pins:
+        is_light, line = line.startswith(AT_ONCE), line.removeprefix(AT_ONCE)
+        word, *rest = line.split(" ")
+        if is_light and rest[0] in self._pins:
             self._set(rest[0], int(rest[1]))
         elif word == "flash" and len(rest) == 2 and rest[1] in HOW:
             self._flash.cut = Cut(int(rest[0]), rest[1])
@@ -75,7 +76,7 @@ class ControlLines:
             self._gpio[number(rest[0])].set_input_value(rest[1] != "0")
         else:
             pin = rest[0] if word == "pin" and rest[0] in self._pins else ""
-            self._waiting.append((pin, line.removeprefix(AT_ONCE)))
+            self._waiting.append((pin, line))
             if not self._is_due:
                 self._go_on()
 
