@@ -10,7 +10,9 @@ from pitbench.errors import BeyondRig
 from pitbench.targets import Board
 
 from pitbench_hil.attended_bench import START_MS, AttendedBench
+from pitbench_hil.board_bench import Unreached
 
+LOOK_MS = 5
 START_AT_MS, NOON = 5000, 1_800_000_000
 # Something done on the bench of one kind of device.
 Act = Callable[[Any], object]
@@ -40,6 +42,18 @@ def restart(bench: AttendedBench) -> None:
     """Power off and on, and a self-test's time."""
     bench.power_cycle()
     bench.advance(START_MS)
+
+
+def until_truth(
+    bench: AttendedBench, holds: Callable[[dict[str, Any]], bool], within: int = 5000, step: int = LOOK_MS
+) -> dict[str, Any]:
+    """Let time pass in small steps until the plant is so; returns its truth. Raises Unreached. Times in ms."""
+    for _ in range(within // step):
+        truth = bench.truth()
+        if holds(truth):
+            return truth
+        bench.advance(step)
+    raise Unreached(f"not seen in {within} ms; at last {truth}")
 
 
 def crash(bench: AttendedBench) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pitbench_hil.acts import Act, ask, crash, in_turn, nothing, restart
-from pitbench_hil.attended_bench import TECHNICIAN
+from pitbench_hil.attended_bench import OWN_NOISE, TECHNICIAN
 from pitbench_hil.errors_raised import Error
 from pitbench_hil.selector import SELECT_MS, SelectorBench
 
@@ -64,7 +64,7 @@ def dead_source(bench: SelectorBench) -> None:
 
 def live_source(bench: SelectorBench) -> None:
     """The board's own noise again; a source that failed is trusted after a start alone."""
-    bench.do("entropy", how="board")
+    bench.do("entropy", how=OWN_NOISE)
     restart(bench)
 
 

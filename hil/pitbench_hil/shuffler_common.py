@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pitbench_hil.access_rights import Request
 from pitbench_hil.acts import Act, ask
-from pitbench_hil.attended_bench import STEP_MS, TECHNICIAN
+from pitbench_hil.attended_bench import OWN_NOISE, STEP_MS, TECHNICIAN
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.common_device import Device, Game, Settings
 from pitbench_hil.errors_raised import Fault
@@ -108,7 +108,7 @@ def _dead_source(bench: ShufflerBench) -> None:
 
 
 def _live_source(bench: ShufflerBench) -> None:
-    bench.do("entropy", how="board")
+    bench.do("entropy", how=OWN_NOISE)
     bench.power_cycle()
 
 

@@ -33,7 +33,7 @@ SPOILED = (JAM_FEED, JAM_INSERT, JAM_EXIT, RACK, CAMERA) = (
 
 def mend(bench: ShufflerBench) -> None:
     """Every part is sound again, the board's own noise is back, nothing is stuck, all doors are closed."""
-    bench.do("entropy", how="board")
+    bench.do("entropy", how=OWN_NOISE)
     attend(bench, PARTS)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pitbench_hil.acts import Act
+from pitbench_hil.acts import Act, until_truth
 from pitbench_hil.attended_bench import STEP_MS
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.shuffler import DECK, ShufflerBench
@@ -18,21 +18,8 @@ FEW = DECK[:5]
 DOORS = {"service": "service_door", "shroud": "shroud"}
 BUTTONS = ("start", "deal", "hand", "unload")
 PLACES = ("hopper", "gate", "rack", "exit", "taken")
-LOOK_MS = 5
 WAIT_MS = 10_000
 CARD_AT_LEAST_MS = 120  # fed, and put into its slot
-
-
-def until_truth(
-    bench: ShufflerBench, holds: Callable[[dict[str, Any]], bool], within: int = 5000, step: int = LOOK_MS
-) -> dict[str, Any]:
-    """Let time pass in small steps until the plant is so; returns its truth. Raises Unreached. Times in ms."""
-    for _ in range(within // step):
-        truth = bench.truth()
-        if holds(truth):
-            return truth
-        bench.advance(step)
-    raise Unreached(f"not seen in {within} ms; at last {truth}")
 
 
 # -- states, from idle ------------------------------------------------------------------------

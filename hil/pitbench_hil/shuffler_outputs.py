@@ -15,7 +15,7 @@ from typing import Any
 from pitbench.link import LinkError
 
 from pitbench_hil.acts import Act, in_turn
-from pitbench_hil.attended_bench import ROLES
+from pitbench_hil.attended_bench import OWN_NOISE, ROLES
 from pitbench_hil.comparing import differing
 from pitbench_hil.shuffler import RECEIPT, ShufflerBench
 from pitbench_hil.shuffler_errors import broken
@@ -121,7 +121,7 @@ def _tell(bench: ShufflerBench, words: str, script: Iterable[Phase], **settings:
     try:
         bench.board.start_over()
     finally:
-        rig.entropy_at_start("board")
+        rig.entropy_at_start(OWN_NOISE)
     bench.start()
     bench.commission(*ROLES)
     if settings:

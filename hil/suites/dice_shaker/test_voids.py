@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from pitbench_hil.acts import restart
+from pitbench_hil.acts import restart, until_truth
 from pitbench_hil.check import Check
 from pitbench_hil.dice_moves import MOMENTS, UNREAD, faces_told, to_moment
 from pitbench_hil.dice_shaker import DiceBench
@@ -93,10 +93,7 @@ def test_void_shakes_outlast_a_result_that_was_not_stored(still: DiceBench, chec
         still.lie(above)
     last = still.truth()["coming"] - tries
     still.press("shake")
-    for _ in range(LONG_MS // 100):
-        if still.truth()["coming"] == last:
-            break
-        still.advance(100)
+    until_truth(still, lambda truth: truth["coming"] == last, within=LONG_MS, step=100)
     check.stimulus("void shakes, then one whose result finds the store full; room again, power off and on", bound=tries)
     still.do("store_fault", at=1, how="full")
     still.advance(ROUND_MS)

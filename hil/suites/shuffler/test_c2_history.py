@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pitbench.link import LinkError
 from pitbench_hil.access_rights import STRANGER, WRONG, asked_by, told_to_anybody
-from pitbench_hil.acts import restart
+from pitbench_hil.acts import restart, until_truth
 from pitbench_hil.attended_bench import ROLES
 from pitbench_hil.authority import refusal
 from pitbench_hil.card_search import orders_told
@@ -16,7 +16,7 @@ from pitbench_hil.check import Check
 from pitbench_hil.marks import images, rule
 from pitbench_hil.shuffler import ShufflerBench
 from pitbench_hil.shuffler_common import HISTORY, READERS, READS
-from pitbench_hil.shuffler_moves import dealt, to_ready, until_truth
+from pitbench_hil.shuffler_moves import dealt, to_ready
 
 # A name that stands nowhere by chance for each game, and how it ended.
 NAMES = ("first-of-all", "second-game", "third-game")

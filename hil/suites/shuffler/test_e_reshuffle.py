@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from pitbench_hil.acts import afresh, restart
+from pitbench_hil.acts import afresh, restart, until_truth
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.shuffler import DECK, ShufflerBench
-from pitbench_hil.shuffler_moves import DOORS, STATES, dealt, press_all, until_truth
+from pitbench_hil.shuffler_moves import DOORS, STATES, dealt, press_all
 
 RESHUFFLE, RESUME = "HOUSE-abort-and-reshuffle", "HOUSE-authorised-resume"
 MINUTE_MS = 60_000

@@ -7,13 +7,12 @@ from contextlib import suppress
 
 import pytest
 from pitbench.link import LinkError
-from pitbench_hil.acts import afresh, restart
+from pitbench_hil.acts import afresh, restart, until_truth
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
 from pitbench_hil.power_watch import until_power_goes
 from pitbench_hil.shuffler import DECK, RECEIPT, ShufflerBench
-from pitbench_hil.shuffler_moves import until_truth
 
 NOT_CALLED, WHOLE = "NJ-1.28G(c)3/not-called-shuffled", "NJ-1.28X(a)/whole-deck"
 # Cards in the rack when a shuffle ends: none, some, all but the last.
