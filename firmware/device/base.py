@@ -170,7 +170,6 @@ class Device:
         fresh["boot"] = self.record["boot"]
         fresh["secrets"] = self.record["secrets"]
         self.record.update(fresh)
-        self.meters.values = self.record["meters"]
         self.memory_ok = True
         self._note("memory_cleared", who, now)
         self._lower("memory_error", now)

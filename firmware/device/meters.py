@@ -7,8 +7,8 @@ _LIMIT = 10_000_000_000  # ten digits, then the cycle starts again at zero
 class Meters:
     def __init__(self, record):
         self.record = record
-        self.values = record["meters"]
 
     def add(self, name, amount):
-        self.values[name] = (self.values.get(name, 0) + amount) % _LIMIT
+        values = self.record["meters"]
+        values[name] = (values.get(name, 0) + amount) % _LIMIT
         self.record["meters_read"] = False

@@ -67,7 +67,7 @@ log: from?=:int
 
     def _meters(self, request):
         self.machine.step(("meters_read",))
-        return self.device.meters.values
+        return self.device.record["meters"]
 
     def _events(self, request):
         after, events = request.get("after", 0), self.machine.events

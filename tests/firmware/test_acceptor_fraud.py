@@ -15,7 +15,7 @@ def in_escrow(item: dict) -> Desk:
 
 
 def credited(desk: Desk) -> int:
-    return sum(desk.device.meters.values[name] for name in ("bill_in_value", "coupon_value"))
+    return sum(desk.device.record["meters"][name] for name in ("bill_in_value", "coupon_value"))
 
 
 def poll_for(desk: Desk, ms: int) -> list[str]:

@@ -132,14 +132,14 @@ class Till(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_credited_that_is_not_past_the_lever(self) -> None:
-        meters, truth = self.desk.device.meters.values, self.desk.plant.truth()
+        meters, truth = self.desk.device.record["meters"], self.desk.plant.truth()
         assert meters["stacked_count"] <= truth["stacked"]
 
     @invariant()
     def at_rest_the_meters_are_what_was_stacked(self) -> None:
         if self.desk.device.state not in ("idle", "disabled", "stacked", "vend_valid"):
             return
-        meters, truth = self.desk.device.meters.values, self.desk.plant.truth()
+        meters, truth = self.desk.device.record["meters"], self.desk.plant.truth()
         assert meters["bill_in_value"] == sum(int(worth) * n for worth, n in truth["values"].items())
         assert meters["bill_in_value"] == 100 * sum(usd * meters[f"bill_{usd}"] for usd in VALUES)
 

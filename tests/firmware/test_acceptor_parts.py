@@ -37,13 +37,13 @@ LATCHES = {condition[NAME] for condition in CONDITIONS if condition[LATCHED]}
 def test_one_stacked_item_moves_its_meters_and_no_other(item, moved):
     meters = Meters({"meters": bill_acceptor_meters.blank(currency_usd)})
     bill_acceptor_meters.count(meters, item)
-    assert {name: value for name, value in meters.values.items() if value} == moved
+    assert {name: value for name, value in meters.record["meters"].items() if value} == moved
 
 
 def test_a_meter_of_ten_digits_starts_again_at_zero():
     meters = Meters({"meters": {"bill_in_value": 9_999_999_000}})
     meters.add("bill_in_value", 2000)
-    assert meters.values["bill_in_value"] == 1000
+    assert meters.record["meters"]["bill_in_value"] == 1000
 
 
 def test_every_denomination_has_a_meter():

@@ -119,7 +119,7 @@ def test_two_lines_are_no_name():
 
 def test_reading_moves_no_meter_and_is_remembered():
     machine = Machine()
-    before = dict(machine.device.meters.values)
+    before = dict(machine.device.record["meters"])
     assert do(machine, {"do": "meters"}) == before
     assert machine.device.record["meters_read"]
     status = do(machine, {"do": "status"})
