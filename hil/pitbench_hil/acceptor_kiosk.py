@@ -27,7 +27,7 @@ from pitbench.kiosk.ledger import NoteState
 from pitbench.kiosk.policy import Policy
 from pitbench.kiosk.voucher import Authorised, Refused, VoucherBook, VoucherKind, VoucherStatus
 from pitbench.protocols.id003 import Command, Decoder, Frame, Reply, Status, encode, status_text
-from pitbench.protocols.id003_host import HostSettings
+from pitbench.protocols.id003_host import HostSettings, Id003Host
 
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_line import Lane
@@ -296,7 +296,7 @@ class Till:
         self.to_host.clear()
 
     def _kiosk(self) -> Kiosk:
-        return Kiosk(Journal(self.journal), self.policy, self.settings)
+        return Kiosk(Journal(self.journal), self.policy, Id003Host(self.settings))
 
     def adopt(self, **changes: Any) -> None:
         """The kiosk starts again, with changes to its policy: `adopt(coupons=False)`."""

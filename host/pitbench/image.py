@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from pitbench.image_error import ImageError
 from pitbench.manifest import Head, read_head, sealed
 from pitbench.signature import CRC_FILE, image_crc, image_digest, image_part
 from pitbench.signing import SigningKey, signing_key
-from pitbench.sources import Tree, product_name
+from pitbench.sources import Tree, product_name, wires_of
 
 KINDS = ("bench", "release")
 VERSION = "0.1.0"
@@ -47,6 +47,7 @@ class Image:
     board: str
     version: str
     revision: str
+    wire: str
     crc: int
     digest: str
     files: Mapping[str, bytes]
@@ -74,6 +75,7 @@ def build_image(
     out: Path,
     *,
     board: str = "unix",
+    wire: str | None = None,
     sources: Path | None = None,
     patches: Mapping[str, str] | None = None,
     product: Mapping[str, str | int] | None = None,
@@ -81,29 +83,34 @@ def build_image(
 ) -> Image:
     """Build the image of `device` (as `bill-acceptor`) for `board` into the folder `out`, and return it.
 
-    `kind` is "bench" or "release"; `sources` another firmware folder than this tree's; `patches` new texts by path
-    in that folder, as `device/bill_acceptor.py`; `product` constants that replace or join those of product.py; `key`
-    signs the manifest (default: signing_key()). Raises UnknownName for an unknown device, board or kind, ImageError
-    for a patch of no file, for a source that won't compile and for a key that won't do.
+    Args:
+        kind: "bench" or "release".
+        wire: the protocol, None for the device's usual one.
+        sources: another firmware folder than this tree's.
+        patches: new texts by path in that folder, as `device/bill_acceptor.py`.
+        product: constants that replace or join those of product.py.
+        key: signs the manifest (default: signing_key()).
+
+    Raises UnknownName for an unknown device, board, wire or kind, ImageError for a patch of no file, for a source that
+    won't compile and for a key that won't do.
     """
     if kind not in KINDS:
         raise UnknownName("image kind", kind, list(KINDS))
     tree = Tree(sources, patches)
     facts = board_facts(board)
     device = product_name(device)
-    revision = tree.revision(device, compiler.identity())
+    revision = tree.revision(device, compiler.identity(), wire)
     names: dict[str, object] = {"DEVICE": device, "VERSION": VERSION, "REVISION": revision, "KIND": kind}
-    names |= {**tree.constants(device), **(product or {})}
+    names |= {**tree.constants(device, wire), **(product or {})}
     number, key = int(str(names.pop("IMAGE_VERSION", IMAGE_VERSION))), key or signing_key()
-    files = _compile(tree, tree.files(device, kind), facts, names, key)
+    files = _compile(tree, tree.files(device, kind, wire), facts, names, key)
     image = image_part(files)
     crc = image_crc(image)
     image[CRC_FILE] = crc.to_bytes(2, "big")
     image = sealed(image, Head(device, kind, str(names["REVISION"]), number, key.label), key)
     files |= image
-    built = Image(
-        out, device, kind, board, str(names["VERSION"]), str(names["REVISION"]), crc, image_digest(image), files
-    )
+    version, revision, wire = (str(names[name]) for name in ("VERSION", "REVISION", "WIRE"))
+    built = Image(out, device, kind, board, version, revision, wire, crc, image_digest(image), files)
     _write(files, out)
     return built
 
@@ -115,7 +122,8 @@ def load_image(folder: Path, device: str, kind: str) -> Image:
     files = board_files(folder)
     image = image_part(files)
     crc = int.from_bytes(image[CRC_FILE], "big")
-    return Image(folder, device, kind, _board_of(files), VERSION, "", crc, image_digest(image), files)
+    wire = _named_in(files.get("/image/product.mpy", b""), wires_of(device))
+    return Image(folder, device, kind, _board_of(files), VERSION, "", wire, crc, image_digest(image), files)
 
 
 def board_files(folder: Path) -> dict[str, bytes]:
@@ -132,8 +140,12 @@ def board_files(folder: Path) -> dict[str, bytes]:
 
 def _board_of(files: Mapping[str, bytes]) -> str:
     """The board whose facts are in a boot block, "" where it doesn't say."""
-    facts = files.get("/boot/board.mpy", b"")
-    return max((name for name in board_names() if name.encode() in facts), key=len, default="")
+    return _named_in(files.get("/boot/board.mpy", b""), board_names())
+
+
+def _named_in(module: bytes, names: Iterable[str]) -> str:
+    """The longest of the names that a compiled module holds, "" for none."""
+    return max((name for name in names if name.encode() in module), key=len, default="")
 
 
 def no_image(folder: Path) -> ImageError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
@@ -31,8 +32,9 @@ class Tree:
     """A folder of firmware with patches laid over it.
 
     Every product has a file products/NAME.toml. `own` lists, as patterns, the files that are the product's own; a
-    file that no product owns is shared by all. Every other value becomes a constant of the image's product.py, as
-    `wire`, its protocol. So a new device is new files and one table, with no edit elsewhere.
+    file that no product owns is shared by all. `wires` names the protocols that it can speak: an image has the files
+    of one, wire/NAME.py and wire/NAME_*.py. Every other value becomes a constant of the image's product.py. So a new
+    device is new files and one table, with no edit elsewhere.
     """
 
     def __init__(self, folder: Path | None = None, patches: Mapping[str, str] | None = None) -> None:
@@ -55,18 +57,31 @@ class Tree:
         """Names of the devices that this firmware can be built for."""
         return list(self._products)
 
-    def files(self, device: str, kind: str) -> list[str]:
+    def files(self, device: str, kind: str, wire: str | None = None) -> list[str]:
         """Return the sources of an image, as paths below the folder; bench/ is in a bench image only.
 
-        Raises UnknownName for an unknown device.
+        Raises UnknownName for an unknown device, and for a wire that it hasn't.
         """
-        self._product(device)
-        names = [name for name in self._names if self._belongs(name, device)]
+        wire = self.wire(device, wire)
+        names = [name for name in self._names if self._belongs(name, device) and _speaks(name, wire, self._wires)]
         return [name for name in names if kind == "bench" or not name.startswith("bench/")]
 
-    def constants(self, device: str) -> dict[str, object]:
-        """Return the constants of a product, by upper-case name. Raises UnknownName for an unknown device."""
-        return {name.upper(): value for name, value in self._product(device).items() if name != "own"}
+    def wires(self, device: str) -> list[str]:
+        """Return the protocols that a device can speak, its usual one first. Raises UnknownName."""
+        return [str(wire) for wire in self._product(device)["wires"]]
+
+    def wire(self, device: str, wire: str | None = None) -> str:
+        """Return the wire that is asked for, the usual one for None. Raises UnknownName."""
+        wires = self.wires(device)
+        if wire is not None and wire not in wires:
+            raise UnknownName(f"wire of a {device}", wire, wires)
+        return wire or wires[0]
+
+    def constants(self, device: str, wire: str | None = None) -> dict[str, object]:
+        """Return the constants of a product, by upper-case name. Raises UnknownName as `files`."""
+        rows = self._product(device).items()
+        constants: dict[str, object] = {name.upper(): value for name, value in rows if name not in ("own", "wires")}
+        return {"WIRE": self.wire(device, wire), **constants}
 
     def text(self, name: str) -> str:
         """Return the text of a source, patched if there is a patch; line ends are LF on every PC."""
@@ -81,16 +96,21 @@ class Tree:
         """Return where a source is found by a person, for messages."""
         return f"{self.folder / name}{' (patched)' if name in self.patches else ''}"
 
-    def revision(self, device: str, tool: str) -> str:
+    def revision(self, device: str, tool: str, wire: str | None = None) -> str:
         """Return 12 hex digits of the SHA-256 over a product's sources and the compiler's version `tool`.
 
         It is the same for bench and release image, and for every board.
         """
-        sha = hashlib.sha256(f"{tool}\0{sorted(self.constants(device).items())}\0".encode())
-        for name in self.files(device, "bench"):
+        sha = hashlib.sha256(f"{tool}\0{sorted(self.constants(device, wire).items())}\0".encode())
+        for name in self.files(device, "bench", wire):
             data = self.text(name).encode()
             sha.update(f"{name}\0{len(data)}\0".encode() + data)
         return sha.hexdigest()[:12]
+
+    @property
+    def _wires(self) -> set[str]:
+        """Every protocol that any product can speak."""
+        return {str(wire) for row in self._products.values() for wire in row["wires"]}
 
     def _list(self) -> list[str]:
         found = (p.relative_to(self.folder).as_posix() for p in self.folder.rglob("*.py"))
@@ -107,9 +127,28 @@ class Tree:
 
 
 @cache
-def wire_of(device: str) -> str:
-    """Return the name of the protocol that a product speaks on its wire: "id003". Raises UnknownName."""
-    return str(Tree().constants(product_name(device))["WIRE"])
+def wire_of(device: str, wire: str | None = None) -> str:
+    """Return the protocol that a product speaks on its wire, `wire` or the usual one: "id003". Raises UnknownName."""
+    return Tree().wire(product_name(device), wire)
+
+
+def add_wire(parser: argparse.ArgumentParser) -> None:
+    """Declare the argument `--wire` of a command that builds an image."""
+    every = sorted({wire for device in DEVICES for wire in wires_of(device)})
+    parser.add_argument("--wire", metavar="NAME", help=f"protocol on its wire, {', '.join(every)} (default: its usual)")
+
+
+@cache
+def wires_of(device: str) -> list[str]:
+    """Return every protocol that a product can speak, its usual one first. Raises UnknownName."""
+    return Tree().wires(product_name(device))
+
+
+def _speaks(name: str, wire: str, wires: set[str]) -> bool:
+    """Whether a source is of this wire, or of none."""
+    folder, _, stem = name.removesuffix(".py").rpartition("/")
+    owner = {"wire": stem.split("_")[0], "boot": stem.removeprefix("responder_")}.get(folder)
+    return owner not in wires or owner == wire
 
 
 def _hidden(name: str) -> bool:
@@ -118,7 +157,8 @@ def _hidden(name: str) -> bool:
 
 def _product(path: Path) -> Product:
     product = read_toml(path)
-    own = product.get("own")
-    if not isinstance(own, list) or not all(isinstance(pattern, str) for pattern in own):
-        raise ImageError(f"{path} has no list of patterns `own`.", "Add it.")
+    for name, what in (("own", "patterns"), ("wires", "protocols")):
+        row = product.get(name)
+        if not isinstance(row, list) or not all(isinstance(word, str) for word in row) or not (row or name == "own"):
+            raise ImageError(f"{path} has no list of {what} `{name}`.", "Add it.")
     return product

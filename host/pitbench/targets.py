@@ -220,6 +220,7 @@ def open_target(
     *,
     device: str = "bill-acceptor",
     kind: str = "bench",
+    wire: str | None = None,
     image: images.Image | None = None,
     root: Path | None = None,
     trace: TraceSink | None = None,
@@ -231,6 +232,7 @@ def open_target(
         target: as typed, or parsed.
         device: what it is, for the settings of its wire, and the image to build for a virtual board.
         kind: of that image.
+        wire: the protocol, None for the device's usual one; an image that is given says it by itself.
         image: built image for a virtual board.
         root: folder that is a virtual board's flash, with console.log beside it; laid out from the image unless it
             holds a boot.py already. Without it, a temporary folder that goes with the board.
@@ -241,9 +243,10 @@ def open_target(
     """
     where = parse_target(target) if isinstance(target, str) else target
     with ExitStack() as held:
-        framing = protocol_named(wire_of(device)).FRAMING
+        wire = wire_of(device, image.wire if image else wire)
+        framing = protocol_named(wire).FRAMING
         if where.virtual:
-            virtual = _virtual_board(where, device, kind, image, root, held)
+            virtual = _virtual_board(where, device, kind, wire, image, root, held)
             board = _open_virtual(virtual, where, framing, timeout, trace, held)
         else:
             board = _open_real(where, framing, timeout, trace, held)
@@ -279,12 +282,12 @@ def _open_real(where: Target, framing: Framing, timeout: float, trace: TraceSink
 
 
 def _virtual_board(
-    target: Target, device: str, kind: str, image: images.Image | None, root: Path | None, held: ExitStack
+    target: Target, device: str, kind: str, wire: str, image: images.Image | None, root: Path | None, held: ExitStack
 ) -> VirtualBoard:
     if root is None:
         root = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="pitbench-"))) / "board"
     if not any((root / name).exists() for name in ("boot.py", FLASH_FILE)):
-        image = image or images.build_image(device, kind, root.parent / "image", board=board_of(target))
+        image = image or images.build_image(device, kind, root.parent / "image", board=board_of(target), wire=wire)
     return make_board(target, root, image)
 
 

@@ -142,7 +142,9 @@ def test_sim_of_a_release_image_does_not_advise_what_only_a_bench_image_does() -
 
 
 def test_sim_names_the_wire_of_its_device() -> None:
-    acceptor, shuffler = (sim.advice(device, "bench", "LINK", "WIRE") for device in ("bill-acceptor", "shuffler"))
+    built = (("bill-acceptor", "id003"), ("shuffler", "gat"))
+    images = [SimpleNamespace(device=device, wire=wire, kind="bench") for device, wire in built]
+    acceptor, shuffler = (sim.advice(image, "LINK", "WIRE") for image in images)
     assert (acceptor["protocol"], shuffler["protocol"]) == ("ID-003, 9600 8E1", "GAT, 9600 8N1")
     assert "pitbench do --link LINK insert usd20\n" in acceptor["examples"]
     assert "pitbench do --link LINK load cards=deck\n" in shuffler["examples"]
@@ -215,7 +217,7 @@ def test_sim_starts_the_board_of_its_target_and_says_the_rung(
     board: VirtualBoard, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: list[str | None] = []
-    image = SimpleNamespace(kind="bench", revision="r1", crc=0xC0DE)
+    image = SimpleNamespace(device="shuffler", wire="gat", kind="bench", revision="r1", crc=0xC0DE)
     monkeypatch.setattr(sim, "build_image", lambda *what, **more: image)
     monkeypatch.setattr(sim, "prove_startable", lambda target: None)
     monkeypatch.setattr(sim, "keep_up", lambda *what: None)

@@ -10,7 +10,7 @@ import pytest
 from pitbench import compiler
 from pitbench.board_facts import board_facts, board_names, march_of
 from pitbench.errors import PitbenchError
-from pitbench.image import build_image, install, sha256_list
+from pitbench.image import build_image, install, load_image, sha256_list
 from pitbench.signature import SEALS, embedded_crc, image_crc, image_digest, image_files
 from pitbench.sources import FIRMWARE
 
@@ -25,8 +25,8 @@ def sources(tmp_path):
     for name in ("bench/stimulus.py", "bench/plant/shuffler.py", "device/shuffler.py", "wire/gat.py", "link/ops.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("x = 1\n")
-    own = '["device/shuffler*", "bench/plant/shuffler*", "wire/gat*", "boot/responder_gat*"]'
-    (folder / "products" / "shuffler.toml").write_text(f'wire = "gat"\nown = {own}\n')
+    own = '["device/shuffler*", "bench/plant/shuffler*"]'
+    (folder / "products" / "shuffler.toml").write_text(f'wires = ["gat"]\nown = {own}\n')
     return folder
 
 
@@ -95,6 +95,16 @@ def test_another_product_is_one_more_row(sources, tmp_path):
     paths = set(build_image("shuffler", "bench", tmp_path / "out", sources=sources).files)
     assert {"/image/device/shuffler.mpy", "/image/bench/plant/shuffler.mpy", "/image/wire/gat.mpy"} <= paths
     assert not [path for path in paths if "bill_acceptor" in path]
+
+
+def test_an_image_has_the_wire_that_is_asked_for(build):
+    usual, other = build(), build(wire="gat")
+    assert (usual.wire, other.wire) == ("id003", "gat")
+    assert {"/image/wire/gat.mpy", "/boot/responder_wire.mpy"} <= other.files.keys()
+    assert "/image/wire/id003.mpy" not in other.files
+    assert b"gat" in other.files["/boot/responder_wire.mpy"]
+    assert usual.revision != other.revision
+    assert load_image(other.folder, "bill-acceptor", "bench").wire == "gat"
 
 
 def test_everything_but_the_two_starters_is_bytecode(build):
@@ -200,6 +210,7 @@ def test_the_board_file_keeps_text_for_people_to_itself(build):
         ),
         ({"patches": {"device/none.py": ""}}, "no device/none.py to patch"),
         ({"board": "pdp11"}, "no board 'pdp11'.*unix"),
+        ({"wire": "morse"}, "no wire of a bill-acceptor 'morse'.*id003, "),
         ({"kind": "debug"}, "no image kind 'debug'.*bench, release"),
         ({"sources": Path("/nowhere")}, "no products"),
     ],

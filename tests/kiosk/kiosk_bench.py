@@ -11,6 +11,7 @@ from pitbench.kiosk.journal import Journal
 from pitbench.kiosk.kiosk import Kiosk
 from pitbench.kiosk.ledger import NoteState
 from pitbench.kiosk.policy import Policy
+from pitbench.protocols.id003_host import Id003Host
 
 STEP_MS = 20
 VALUES = {0x61: 100, 0x63: 500, 0x64: 1000, 0x65: 2000, 0x66: 5000, 0x67: 10000}
@@ -86,7 +87,7 @@ class Bench:
         self.kiosk = self._new_kiosk()
 
     def _new_kiosk(self) -> Kiosk:
-        return Kiosk(self.journal(self.path, wall=lambda: 0.0), self.policy, self.settings)
+        return Kiosk(self.journal(self.path, wall=lambda: 0.0), self.policy, Id003Host(self.settings))
 
     def crash_host(self, flush: bool = False) -> None:
         """The host dies here and starts again on the same journal; what is on the line stays, or is lost."""

@@ -15,6 +15,7 @@ from tree import FIRMWARE, imports, parsed, sources
 
 IDS = {"ids": lambda path: str(path.relative_to(FIRMWARE))}
 DEVICES = Tree().devices
+PRODUCTS = [(device, wire) for device in DEVICES for wire in Tree().wires(device)]
 
 
 def name(path: Path) -> str:
@@ -32,14 +33,13 @@ def test_no_docstring_takes_room_on_a_board(path):
 
 
 def test_every_file_is_in_some_image_or_on_some_board():
-    in_images = {file for device in DEVICES for file in Tree().files(device, "bench")}
+    in_images = {file for device, wire in PRODUCTS for file in Tree().files(device, "bench", wire)}
     assert {name(path) for path in sources(FIRMWARE)} == in_images
 
 
 def test_every_pattern_of_a_product_matches_a_file_and_every_product_has_its_device():
-    for device in DEVICES:
-        stem, wire = device.replace("-", "_"), Tree().constants(device)["WIRE"]
-        files = set(Tree().files(device, "bench"))
+    for device, wire in PRODUCTS:
+        stem, files = device.replace("-", "_"), set(Tree().files(device, "bench", wire))
         assert {f"device/{stem}.py", f"bench/plant/{stem}.py", f"wire/{wire}.py"} <= files
 
 
@@ -61,8 +61,8 @@ def test_no_file_is_an_orphan():
 
 def _by_product() -> set[str]:
     files = {"hal/sensors.py"}
-    for device in DEVICES:
-        facts = Tree().constants(device)
+    for device, wire in PRODUCTS:
+        facts = Tree().constants(device, wire)
         files |= {f"device/{device.replace('-', '_')}.py", f"wire/{facts['WIRE']}.py"}
         files |= {module.replace(".", "/") + ".py" for module in facts["LATE_OPS"][::2]}
     return files

@@ -21,6 +21,7 @@ from pitbench.errors import PitbenchError
 from pitbench.flashing import READY_S, flash_board
 from pitbench.image import KINDS, Image, build_image
 from pitbench.signing import add_signing_key, signing_key
+from pitbench.sources import add_wire
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="for its answer after a restart (default: %(default)g)",
     )
+    add_wire(parser)
     add_signing_key(parser)
     parser.add_argument("--clean", action="store_true", help="remove files that are no part of an image")
 
@@ -46,8 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     device, facts = device_named(args.device), board_facts(args.board)
     ports = [port_of(port) for port in args.port] or found_ports(args.board, args.all)
-    out, key = Path("build") / f"{device}-{args.kind}-{args.board}", signing_key(args.signing_key)
-    image = build_image(device, args.kind, out, board=args.board, key=key)
+    names = filter(None, (device, args.wire, args.kind, args.board))
+    out, key = Path("build") / "-".join(names), signing_key(args.signing_key)
+    image = build_image(device, args.kind, out, board=args.board, wire=args.wire, key=key)
     print(
         f"{device} {image.kind} image, revision {image.revision}, signature {image.crc:04x}, key {image.key}",
         flush=True,

@@ -18,7 +18,9 @@ from pitbench.devices import BUILT, device_named
 from pitbench.errors import PitbenchError, UnknownName
 from pitbench.image import KINDS, Image, build_image
 from pitbench.littlefs_image import geometry, make_filesystem
+from pitbench.protocols import protocol_named
 from pitbench.signing import add_signing_key, signing_key
+from pitbench.sources import add_wire
 from pitbench.uf2 import find_uf2
 
 FORMS = ("folder", "uf2", "littlefs")
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MICROPYTHON.uf2",
         help="make a UF2 with this MicroPython (default: $PITBENCH_UF2, else the newest in the cache folder)",
     )
+    add_wire(parser)
     add_signing_key(parser)
     parser.add_argument("--out", type=Path, help="folder or file to write (default: build/DEVICE-KIND-BOARD…)")
 
@@ -47,10 +50,11 @@ def run(args: argparse.Namespace) -> int:
     form, device = _form_and_device(args.words, args.uf2)
     board = args.board or USUAL_BOARD[form]
     _check_before_building(form, board_facts(board), args.uf2)
-    folder = Path("build") / f"{device}-{args.kind}-{board}"
+    folder = Path("build") / "-".join(filter(None, (device, args.wire, args.kind, board)))
     out = args.out if args.out and form == "folder" else folder
-    image = build_image(device, args.kind, out, board=board, key=signing_key(args.signing_key))
-    print(f"{device} {image.kind} image for {image.board}, revision {image.revision}")
+    image = build_image(device, args.kind, out, board=board, wire=args.wire, key=signing_key(args.signing_key))
+    title = protocol_named(image.wire).TITLE
+    print(f"{device} {image.kind} image for {image.board}, revision {image.revision}, wire {title}")
     print(f"signature {image.crc:04x}")
     print(f"sha256    {image.digest}")
     print(f"key       {image.key}")

@@ -1,4 +1,4 @@
-"""Run a kiosk on the wire of an ID-003 bill acceptor."""
+"""Run a kiosk on the wire of a bill acceptor, in any protocol that there is a host for."""
 
 from __future__ import annotations
 
@@ -9,21 +9,25 @@ import time
 from pathlib import Path
 
 from pitbench.addresses import port_of
-from pitbench.errors import EXIT_INTERRUPTED
+from pitbench.errors import EXIT_INTERRUPTED, PitbenchError
 from pitbench.kiosk.events import KioskEvent
 from pitbench.kiosk.journal import Journal
 from pitbench.kiosk.kiosk import Kiosk
 from pitbench.kiosk.policy import Policy
 from pitbench.kiosk.run import pump
 from pitbench.kiosk.voucher_file import VoucherFile
-from pitbench.protocols.id003 import FRAMING, Command
-from pitbench.protocols.id003_host import HostSettings
+from pitbench.protocols import protocol_named
+from pitbench.protocols.acceptor_host import AcceptorHost, host_module, host_names
+from pitbench.protocols.id003 import Command
 from pitbench.transport import open_transport
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--wire", required=True, metavar="PORT", help="the acceptor's: path, usb:ADAPTER or URL")
+    parser.add_argument(
+        "--protocol", default="id003", metavar="NAME", help=f"{', '.join(host_names())} (default: %(default)s)"
+    )
     parser.add_argument("--journal", type=Path, default=Path("kiosk.journal"), help="the kiosk's journal (%(default)s)")
     parser.add_argument("--take", type=_values, metavar="1,5,20", help="notes to take, in whole units; all by default")
     parser.add_argument("--vouchers", type=Path, metavar="FILE", help='vouchers as JSON, {"number": cents}')
@@ -40,15 +44,23 @@ def run(args: argparse.Namespace) -> int:
     """
     stop = _stop_event()
     until = None if args.seconds is None else time.monotonic() + args.seconds
-    policy, settings = _policy(args), HostSettings(interrupt=args.interrupt)
-    with open_transport(port_of(args.wire), name="wire", framing=FRAMING) as wire:
-        kiosk = Kiosk(Journal(args.journal), policy, settings)
+    policy, host = _policy(args), _host(args)
+    framing = protocol_named(args.protocol).FRAMING
+    with open_transport(port_of(args.wire), name="wire", framing=framing) as wire:
+        kiosk = Kiosk(Journal(args.journal), policy, host)
         try:
             pump(kiosk, wire, _print, lambda: not stop.is_set() and (until is None or time.monotonic() < until))
         finally:
             kiosk.close()
     _print_balance(kiosk)
     return EXIT_INTERRUPTED if stop.is_set() else 0
+
+
+def _host(args: argparse.Namespace) -> AcceptorHost:
+    module = host_module(args.protocol)
+    if args.interrupt and args.protocol != "id003":
+        raise PitbenchError("Interrupt mode is ID-003's alone.", "Leave --interrupt out.")
+    return module.Host(module.Settings(interrupt=True) if args.interrupt else module.Settings())
 
 
 def _values(text: str) -> frozenset[int]:

@@ -20,10 +20,10 @@ from pitbench.devices import BUILT, device_named, examples
 from pitbench.errors import PitbenchError
 from pitbench.event_watch import EventWatch
 from pitbench.folder_lock import FolderLock, HeldByAnother
-from pitbench.image import KINDS, build_image
+from pitbench.image import KINDS, Image, build_image
 from pitbench.link import LinkClient, LinkTimeout
 from pitbench.protocols import protocol_named
-from pitbench.sources import wire_of
+from pitbench.sources import add_wire, wire_of
 from pitbench.targets import board_of, make_board, prove_startable
 from pitbench.transport import open_transport
 from pitbench.virtual import VirtualBoard
@@ -49,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("device", help=", ".join(BUILT))
     parser.add_argument("--target", default="virtual", help="virtual (default), unix:, wasm: or emu:")
     parser.add_argument("--kind", choices=KINDS, default="bench", help="image kind (default: bench)")
+    add_wire(parser)
     parser.add_argument("--folder", type=Path, help="keep the board here (default: a temporary folder)")
     parser.add_argument(
         "--events", action="store_true", help="print the board's events too; then leave its link to pitbench do"
@@ -57,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     device = device_named(args.device)
+    protocol = wire_of(device, args.wire)
     target = parse_target(args.target)
     if not target.virtual:
         raise PitbenchError(f"{args.target} is a real board already.", "Use pitbench do with its port.")
@@ -65,15 +67,13 @@ def run(args: argparse.Namespace) -> int:
         folder = args.folder or Path(held.enter_context(tempfile.TemporaryDirectory(prefix="pitbench-sim-")))
         held.enter_context(_alone_in(folder))
         _refuse_another(folder, device, "emulated" if target.interpreter == EMULATED else "virtual")
-        image = build_image(device, args.kind, folder / "image", board=board_of(target))
+        image = build_image(device, args.kind, folder / "image", board=board_of(target), wire=protocol)
         board = held.enter_context(make_board(target, folder / "board", image))
         trouble = trouble_of(board)
         words = {"device": device, "kind": image.kind, "revision": image.revision, "crc": image.crc}
         ports = {"link": board.link_path, "wire": board.wire_path}
         ports |= {"rung": f"{board.interpreter.kind}:", "interpreter": board.interpreter.source}
-        print(
-            USAGE.format(**words, **ports, **advice(device, image.kind, board.link_path, board.wire_path)), flush=True
-        )
+        print(USAGE.format(**words, **ports, **advice(image, board.link_path, board.wire_path)), flush=True)
         if trouble:
             print(trouble, flush=True)
         keep_up(board, args.events)
@@ -100,10 +100,10 @@ def _refuse_another(folder: Path, device: str, board: str) -> None:
     mark.write_text(mine, encoding="utf-8")
 
 
-def advice(device: str, kind: str, link: str, wire: str) -> dict[str, str]:
+def advice(image: Image, link: str, wire: str) -> dict[str, str]:
     """What a person may do with the ports of a device: name of the wire's protocol, examples, a hint."""
-    protocol = protocol_named(wire_of(device))
-    tried = ["status", *examples(device, kind), "events"]
+    protocol = protocol_named(image.wire)
+    tried = ["status", *examples(image.device, image.kind), "events"]
     return {
         "protocol": f"{protocol.TITLE}, {protocol.FRAMING}",
         "examples": "\n".join(f"  pitbench do --link {link} {words}" for words in tried),

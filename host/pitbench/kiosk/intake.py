@@ -8,14 +8,16 @@ from pitbench.kiosk.ledger import Note, NoteState
 from pitbench.kiosk.policy import Decision, Item, Policy, decide_note, decide_voucher
 from pitbench.kiosk.settlement import Settlement
 from pitbench.masking import mask_number
+from pitbench.protocols.acceptor_host import AcceptorHost
 from pitbench.protocols.id003 import Command, EscrowCode, Frame, Status, status_text
-from pitbench.protocols.id003_host import Id003Host
 
 
 class Intake:
     """The item in escrow. `open_for_business` False sends back what is not decided about yet."""
 
-    def __init__(self, policy: Policy, books: Books, host: Id003Host, settlement: Settlement, events: Events) -> None:
+    def __init__(
+        self, policy: Policy, books: Books, host: AcceptorHost, settlement: Settlement, events: Events
+    ) -> None:
         self.policy = policy
         self.open_for_business = True
         self._books = books

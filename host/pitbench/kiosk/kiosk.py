@@ -1,4 +1,4 @@
-"""The kiosk: takes what an ID-003 acceptor holds in escrow, and credits what it stacked exactly once.
+"""The kiosk: takes what a bill acceptor holds in escrow, and credits what it stacked exactly once.
 
 Order is everything. The decision is in the journal before stack is sent; the credit is in the journal before vend
 valid is acknowledged or a power-up status is answered with a reset. Whatever is lost in between, the device says again,
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from pitbench.kiosk.books import Books
 from pitbench.kiosk.events import EventKind, Events, KioskEvent
@@ -17,16 +18,16 @@ from pitbench.kiosk.journal import Journal, JournalError
 from pitbench.kiosk.ledger import Credit, Note
 from pitbench.kiosk.policy import Policy
 from pitbench.kiosk.settlement import Settlement
-from pitbench.protocols.id003 import ERRORS, POWER_UPS, Command, Decoder, Frame, Status, command_text, status_text
-from pitbench.protocols.id003_host import (
+from pitbench.protocols.acceptor_host import (
+    AcceptorHost,
     HostEvent,
-    HostSettings,
-    Id003Host,
     Refused,
     StatusSeen,
     TableRead,
     VersionRead,
 )
+from pitbench.protocols.id003 import ERRORS, POWER_UPS, Status, status_text
+from pitbench.protocols.id003_host import Id003Host
 
 # How often a journal that failed is tried again without an item at hand.
 JOURNAL_RETRY_MS = 5000
@@ -39,15 +40,14 @@ class Kiosk:
     Args:
         journal: opened by the caller, for this kiosk alone; what it says of an earlier life is taken up.
         policy: what it takes.
-        settings: how it talks.
+        host: how it talks; a new one, of any wire (ID-003 unless given).
 
     Raises JournalError.
     """
 
-    def __init__(self, journal: Journal, policy: Policy | None = None, settings: HostSettings | None = None) -> None:
+    def __init__(self, journal: Journal, policy: Policy | None = None, host: AcceptorHost | None = None) -> None:
         policy = policy or Policy()
-        self.host = Id003Host(settings)
-        self.decoder = Decoder()
+        self.host: AcceptorHost = host or Id003Host()
         self._events = Events()
         self.books = Books(journal, self._events)
         self._settlement = Settlement(policy, self.books, self._events)
@@ -88,7 +88,7 @@ class Kiosk:
         """Take these notes from now on, None for all; a note already decided about is finished as decided."""
         self._intake.policy = replace(self._intake.policy, denominations=cents)
         if self.host.table is not None:
-            self.host.set(Command.SET_ENABLE, self._intake.policy.enable(self.host.table))
+            self.host.take(self._intake.policy.codes(self.host.table))
 
     def reset(self) -> None:
         """Reset the acceptor once no item is under way: an attendant's act after an error."""
@@ -113,17 +113,17 @@ class Kiosk:
         frame = self.host.next_frame(now_ms)
         if frame is not None:
             # What is unfinished now was damaged, and may hide good frames: they are told with the next events.
-            for late in self.decoder.gap():
+            for late in self.host.decoder.gap():
                 self._receive(late, now_ms)
         return frame
 
     def feed(self, data: bytes, now_ms: int) -> list[KioskEvent]:
         """Take bytes as they came from the wire."""
-        for frame in self.decoder.feed(data):
+        for frame in self.host.decoder.feed(data):
             self._receive(frame, now_ms)
         return self._events.take()
 
-    def received(self, frame: Frame, now_ms: int) -> list[KioskEvent]:
+    def received(self, frame: Any, now_ms: int) -> list[KioskEvent]:
         """Take one frame."""
         self._receive(frame, now_ms)
         return self._events.take()
@@ -137,7 +137,7 @@ class Kiosk:
             self._guarded(self._try_journal)
         return self._events.take()
 
-    def _receive(self, frame: Frame, now_ms: int) -> None:
+    def _receive(self, frame: Any, now_ms: int) -> None:
         self._now = now_ms
         for event in self.host.received(frame, now_ms):
             self._on_host_event(event)
@@ -146,13 +146,12 @@ class Kiosk:
         if isinstance(event, StatusSeen):
             self._on_status(event.status, event.data)
         elif isinstance(event, TableRead):
-            self.host.set(Command.SET_ENABLE, self._intake.policy.enable(event.table))
+            self.host.take(self._intake.policy.codes(event.table))
             self._events.say(EventKind.TABLE, f"The acceptor knows {len(event.table)} denominations.")
         elif isinstance(event, VersionRead):
             self._events.say(EventKind.VERSION, f"The acceptor is {event.text}.")
         elif isinstance(event, Refused):
-            text = f"Command {event.command:02x} ({command_text(event.command)}) failed: {event.why}."
-            self._events.say(EventKind.SETTING_REFUSED, text)
+            self._events.say(EventKind.SETTING_REFUSED, f"{event.what} failed: {event.why}.")
 
     def _on_status(self, status: int, data: bytes) -> None:
         self._tell_change(status, data)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pitbench.kiosk.voucher import Authorised, Refused, VoucherKind, VoucherSystem, VoucherSystemDown
 from pitbench.masking import mask_number
-from pitbench.protocols.id003 import Command, Denomination, EscrowCode
+from pitbench.protocols.id003 import Command, Denomination
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,9 @@ class Policy:
         """Whether notes of this denomination are taken."""
         return self.denominations is None or denomination.cents in self.denominations
 
-    def enable(self, table: dict[int, Denomination]) -> bytes:
-        """Data of C0 for a currency table: bit 0 is slot 61, a set bit disables; empty slots are disabled."""
-        slots = range(EscrowCode.SLOT_1, EscrowCode.SLOT_8 + 1)
-        refused = [code not in table or not self.takes(table[code]) for code in slots]
-        return bytes([sum(bit << at for at, bit in enumerate(refused)), 0])
+    def codes(self, table: dict[int, Denomination]) -> frozenset[int]:
+        """Escrow codes of a currency table's notes that are taken."""
+        return frozenset(code for code, denomination in table.items() if self.takes(denomination))
 
 
 @dataclass

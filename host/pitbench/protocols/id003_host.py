@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pitbench.protocols.acceptor_host import HostEvent, Refused, StatusSeen, TableRead, VersionRead
 from pitbench.protocols.id003 import (
     ACTIONS,
     ERRORS,
     POWER_UPS,
     Command,
+    Decoder,
     Denomination,
+    EscrowCode,
     Frame,
     Reply,
     Status,
+    command_text,
     encode,
     parse_currency_table,
 )
@@ -87,39 +91,6 @@ class HostSettings:
         return dict(zip(SETTINGS, data, strict=True))
 
 
-@dataclass(frozen=True)
-class StatusSeen:
-    """The device said this; `status` is an int where the byte is unknown."""
-
-    status: int
-    data: bytes
-
-
-@dataclass(frozen=True)
-class TableRead:
-    """The currency table arrived: escrow code → denomination."""
-
-    table: dict[int, Denomination]
-
-
-@dataclass(frozen=True)
-class VersionRead:
-    """The version text arrived."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Refused:
-    """A read or a setting was refused or answered wrongly; after three times it is given up."""
-
-    command: Command
-    why: str
-
-
-HostEvent = StatusSeen | TableRead | VersionRead | Refused
-
-
 class Id003Host:
     """Master of one ID-003 device.
 
@@ -129,6 +100,7 @@ class Id003Host:
 
     def __init__(self, settings: HostSettings | None = None, *, inhibited: bool = False) -> None:
         self.settings = settings or HostSettings()
+        self.decoder = Decoder()
         self.wanted = self.settings.wanted(inhibited)
         self.status: int | None = None
         self.table: dict[int, Denomination] | None = None
@@ -172,6 +144,11 @@ class Id003Host:
     def inhibit(self, inhibited: bool) -> None:
         """Want acceptance off or on (C3)."""
         self.set(Command.SET_INHIBIT, bytes([inhibited]))
+
+    def take(self, codes: frozenset[int]) -> None:
+        """Want exactly the notes of these escrow codes (C0): bit 0 is slot 61, a set bit disables."""
+        slots = range(EscrowCode.SLOT_1, EscrowCode.SLOT_8 + 1)
+        self.set(Command.SET_ENABLE, bytes([sum((code not in codes) << at for at, code in enumerate(slots)), 0]))
 
     @property
     def ready(self) -> bool:
@@ -282,7 +259,7 @@ class Id003Host:
 
     def _refused(self, command: Command, why: str) -> list[HostEvent]:
         self._failed(command, REFUSAL)
-        return [Refused(command, why)]
+        return [Refused(f"Command {command:02x} ({command_text(command)})", why)]
 
     def _finished_waiting_for(self, command: Command) -> None:
         if self._waiting == command:
@@ -331,3 +308,6 @@ class Id003Host:
             self._confirmed.clear()
             self._read.clear()
             self._failures.clear()
+
+
+Host, Settings = Id003Host, HostSettings
