@@ -46,10 +46,13 @@ class Stream:
             if not self.stood:
                 self._drop_started(now)
 
-    # What came is noise, once the line is silent after it.
+    # What began a frame is noise, once the line is silent after it. Where the device was held up, a good frame may have
+    # come right behind.
     def _drop_started(self, now):
-        if self.buffer and now - self.last > _GAP_MS:
-            self.buffer = b""
+        while self.buffer and now - self.last > _GAP_MS:
+            self.buffer = self.buffer[1:]
+            while self._take(now):
+                pass
 
     # Whether there is anything new. Bytes that wait may have come long ago, while the device was storing: the line is
     # silent when it is found silent.

@@ -63,6 +63,13 @@ def test_a_frame_is_found_right_behind_noise(board, noise):
     assert board.send(bytes.fromhex(noise) + STATUS) == IDLE
 
 
+@pytest.mark.parametrize("started", ["04ff", "04ba01", "0407"])
+def test_a_frame_in_one_burst_with_one_that_never_ends_is_answered_when_the_line_falls_silent(board, started):
+    assert board.send(bytes.fromhex(started) + STATUS) == b""
+    assert board.send(b"", after_ms=51) == IDLE
+    assert board.send(b"", after_ms=60) == b""
+
+
 @pytest.mark.parametrize("good", HOST, ids=bytes.hex)
 def test_no_damage_by_one_bit_or_one_byte_is_acted_on(board, good):
     damaged = [good[:n] + bytes((good[n] ^ 1 << bit,)) + good[n + 1 :] for n in range(len(good)) for bit in range(8)]

@@ -60,6 +60,15 @@ def test_a_frame_is_found_right_behind_noise(noise):
     assert line.wire.frames == 2
 
 
+@pytest.mark.parametrize("started", ["fc80", "fc801105", "fc09c3", "fcfc7f"])
+def test_a_frame_in_one_burst_with_one_that_never_ends_is_answered_when_the_line_falls_silent(started):
+    line = Line()
+    assert line.send(bytes.fromhex(started) + POLL) == b""
+    assert line.wait(50) == b""
+    assert bodies(line.wait(10)) == [b"\x11"]
+    assert line.wait(100) == b""
+
+
 @pytest.mark.parametrize("good", HOST, ids=bytes.hex)
 def test_no_damage_by_one_bit_or_one_byte_is_acted_on(good):
     damaged = [good[:n] + bytes((good[n] ^ 1 << bit,)) + good[n + 1 :] for n in range(len(good)) for bit in range(8)]
