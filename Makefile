@@ -5,6 +5,7 @@ TARGET ?= virtual
 BOARD ?= rpi-pico
 PORT ?=
 RULES ?=
+WIRE ?=
 JOBS ?= 2
 # What takes one device takes this one, unless it is named.
 ONE := $(or $(DEVICE),bill-acceptor)
@@ -20,11 +21,11 @@ help: ## show what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 	@echo
 	@echo "hil, test and rabbits take every device, or DEVICE=shuffler; sim, image, flash and docs one, DEVICE=$(ONE) unless named."
-	@echo "Narrow hil: TARGET=$(TARGET) RULES='NJ-1.28N(i)*' JOBS=$(JOBS)"
+	@echo "Narrow hil: TARGET=$(TARGET) RULES='NJ-1.28N(i)*' JOBS=$(JOBS); widen it: WIRE=all, or another one, WIRE=ebds"
 	@echo "Flash: make flash BOARD=$(BOARD) DEVICE=$(ONE) PORT=usb:SERIAL (default: the one board that is plugged in)"
 
 hil: $(READY) ## hold every device to its rules on virtual boards, and write the evidence
-	@$(BIN)/pitbench verify $(DEVICE) --target $(TARGET) --rules '$(RULES)' --jobs $(JOBS)
+	@$(BIN)/pitbench verify $(DEVICE) --target $(TARGET) $(addprefix --wire ,$(WIRE)) --rules '$(RULES)' --jobs $(JOBS)
 
 test: lint ## lint, types, the project's own tests, each suite on the good device, every red rabbit
 	@$(BIN)/pytest -q -rs -n $(JOBS) tests

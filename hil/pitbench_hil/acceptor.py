@@ -6,19 +6,20 @@ on a busy PC: every wait here is in device milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pitbench.deadline import Deadline
 from pitbench.items import Item
-from pitbench.protocols.id003 import ERRORS, POWER_UPS, Command, Decoder, Frame, Reply, Status, encode, status_text
+from pitbench.protocols import protocol_named
+from pitbench.protocols.id003 import ERRORS, POWER_UPS, Command, Frame, Reply, Status, status_text
 from pitbench.targets import Board
 
 from pitbench_hil.board_bench import BoardBench, Unreached
+from pitbench_hil.speech import Unsaid, speech_class
 
 ANSWER_S = 2.0
-# What was sent before the link's last reply is here by then.
-NEWS_S = 0.01
 POLL_MS = 200
 ENABLE_ALL = (
     (Command.SET_ENABLE, b"\0\0"),
@@ -44,8 +45,13 @@ class AcceptorBench(BoardBench):
         self.ms = 0
         self.seen: list[Frame] = []
         self.enqs = 0
-        self._decoder = Decoder()
-        self._frames: list[Frame] = []
+        self.answer_s = ANSWER_S
+        self.wire = str(board.identity["wire"])
+        self.speech = speech_class(self.wire)(self)
+        self._decoder = protocol_named(self.wire).Decoder()
+        self._frames: list[tuple[Any, bytes]] = []
+        self._part = b""
+        self._before = b""
 
     # -- link --------------------------------------------------------------------------------
 
@@ -72,23 +78,54 @@ class AcceptorBench(BoardBench):
 
     def send(self, data: bytes) -> None:
         """Bytes to the board's wire, as they are."""
-        self.board.wire.write(data)
+        self.board.wire.write(self._before + data)
+        self._before = b""
 
-    def receive(self, seconds: float = ANSWER_S) -> Frame | None:
-        """The next frame from the board's wire, or None when it stays silent that long (real time)."""
+    @contextmanager
+    def behind(self, noise: bytes) -> Iterator[None]:
+        """What is sent first in here goes out in one piece with `noise`, behind it."""
+        self._before = noise
+        yield
+        self._before = b""
+
+    def receive(self, seconds: float | None = None) -> Any:
+        """The next frame from the board's wire, as its protocol has it; None when it stays silent that long (real
+        time, `answer_s` unless given)."""
+        return self._next(self.answer_s if seconds is None else seconds)[0]
+
+    @contextmanager
+    def impatient(self, seconds: float) -> Iterator[None]:
+        """Wait for each answer no longer than that, in here (real time)."""
+        usual, self.answer_s = self.answer_s, seconds
+        try:
+            yield
+        finally:
+            self.answer_s = usual
+
+    def receive_bytes(self, seconds: float = ANSWER_S) -> bytes:
+        """The bytes of the next frame, noise before it included; b"" when none comes (real time)."""
+        return self._next(seconds)[1]
+
+    def unreceive(self, frame: Any) -> None:
+        """Put a frame back: it is the next one again."""
+        self._frames.insert(0, (frame, b""))
+
+    def _next(self, seconds: float) -> tuple[Any, bytes]:
         deadline = Deadline(seconds, self.board.clock)
         while not self._frames and not deadline.passed:
-            self._frames += self._decoder.feed(self.board.wire.read(deadline.remaining))
-        return self._frames.pop(0) if self._frames else None
+            for byte in self.board.wire.read(deadline.remaining):
+                self._take(bytes((byte,)))
+        return self._frames.pop(0) if self._frames else (None, b"")
+
+    def _take(self, byte: bytes) -> None:
+        self._part += byte
+        for frame in self._decoder.feed(byte):
+            self._frames.append((frame, self._part))
+            self._part = b""
 
     def exchange(self, command: int, data: bytes = b"") -> Frame | None:
-        """Send a command and return the reply, None if there was none. ENQs that come first are counted apart."""
-        self.send(encode(command, data))
-        frame = self.receive()
-        while frame and frame.cmd == Reply.ENQ:
-            self.enqs += 1
-            frame = self.receive()
-        return frame
+        """Say a command and return the answer in ID-003's words, None if there was none."""
+        return self.speech.exchange(command, data)
 
     def status(self) -> Frame:
         """Poll once. Raises Unreached when nothing answers."""
@@ -99,33 +136,34 @@ class AcceptorBench(BoardBench):
         return frame
 
     def announced(self) -> bool:
-        """Whether an ENQ came since the last exchange. Raises Unreached when anything else did."""
-        heard = False
-        while (frame := self.receive(NEWS_S)) is not None:
-            if frame.cmd != Reply.ENQ:
-                raise Unreached(f"frame {frame.cmd:02x} came without a request")
-            heard = True
-        return heard
+        """Whether the device announced news since the last exchange. Raises Unreached when anything else came."""
+        return self.speech.announced()
 
     def ack(self) -> None:
-        """Acknowledge vend valid: no reply follows."""
-        self.send(encode(Command.ACK))
+        """Acknowledge vend valid."""
+        self.speech.ack()
 
-    def command(self, command: int, data: bytes = b"") -> bool:
-        """Send a command; True if the device obeyed (ACK or echo), False if it called it invalid."""
+    def command(self, command: int, data: bytes = b"") -> Any:
+        """Send a command; True if the device obeyed (ACK or echo), False if it called it invalid; else `Unsaid`."""
         frame = self.exchange(command, data)
         if frame is None:
             raise Unreached(f"command {command:02x} was not answered")
-        return frame.cmd != Reply.INVALID_COMMAND
+        return frame.cmd if isinstance(frame.cmd, Unsaid) else frame.cmd != Reply.INVALID_COMMAND
 
     def until(self, *wanted: int, within: int = 5000, step: int = POLL_MS) -> Frame:
-        """Poll every `step` ms of device time until one of the statuses is seen. Raises Unreached after `within` ms."""
+        """Poll every `step` ms of device time until one of the statuses is seen. Raises Unreached after `within` ms.
+
+        Skips the test where the wire tells none of them.
+        """
+        names = " or ".join(status_text(status) for status in wanted)
+        told = {status for one in wanted if self.speech.words.told(one) for status in self.speech.words.any_of(one)}
+        if not told:
+            self.speech.unsayable(names)
         start = self.ms
         frame = self.status()
-        while frame.cmd not in wanted:
+        while frame.cmd not in told:
             if self.ms - start >= within:
-                names = " or ".join(status_text(status) for status in wanted)
-                raise Unreached(f"{names} not reached in {within} ms: {status_text(frame.cmd, frame.data)} instead")
+                raise Unreached(f"{names} not reached in {within} ms: {status_text(frame.cmd)} instead")
             self.advance(step)
             frame = self.status()
         return frame
@@ -215,5 +253,7 @@ class AcceptorBench(BoardBench):
 
     def forget(self) -> None:
         """Drop what came before a restart."""
-        self._decoder = Decoder()
+        self._decoder = protocol_named(self.wire).Decoder()
         self._frames = []
+        self._part = b""
+        self.speech.forget()

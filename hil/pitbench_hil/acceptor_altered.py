@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pitbench import items
 from pitbench.deadline import Deadline
 from pitbench.image import Image
-from pitbench.protocols.id003 import Command, FailureCode, Frame, Status, encode, status_text
+from pitbench.protocols.id003 import Command, FailureCode, Frame, Status, status_text
 
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_pins import LOOK_S, PinBench
 from pitbench_hil.altered_board import AlteredBoard
 from pitbench_hil.check import Check
 from pitbench_hil.mutations import Files, Mutation, sealed_alike
+from pitbench_hil.speech import Unsaid
 
 NOTE = items.genuine(20)
 ROM_FAILURES = (FailureCode.BOOT_ROM, FailureCode.EXTERNAL_ROM, FailureCode.ROM)
@@ -26,22 +27,15 @@ TEMPTATION = ((Command.RESET, b""), (Command.SET_ENABLE, b"\0\0"), (Command.SET_
 
 
 def is_inoperable(frame: Frame | None) -> bool:
-    """Whether a reply is failure, ROM."""
-    return frame is not None and frame.cmd == Status.FAILURE and frame.data[:1] in [bytes([c]) for c in ROM_FAILURES]
+    """Whether a reply is failure, ROM; failure, where the wire doesn't tell which."""
+    if frame is None or frame.cmd != Status.FAILURE:
+        return False
+    return isinstance(frame.data, Unsaid) or frame.data[:1] in [bytes([code]) for code in ROM_FAILURES]
 
 
 REFUSAL_S = 3.0
 # Until the slowest board has verified its image, and how often it is asked meanwhile.
 START_S, AGAIN_S = 5.0, 0.2
-
-
-def quiet(bench: AcceptorBench) -> bool:
-    """Take in all late answers: what is asked next is answered next. False if nothing answers any more."""
-    bench.send(encode(Command.VERSION))
-    while frame := bench.receive():
-        if frame.cmd == Command.VERSION:
-            return True
-    return False
 
 
 @dataclass
@@ -105,7 +99,7 @@ class Altered(AlteredBoard):
         """What a board that was just started says to its first polls: those before its UART is set are lost."""
         for frame in self._polled(START_S, AGAIN_S):
             if frame:
-                quiet(self.bench)
+                self.bench.speech.quiet()
                 return frame
         return None
 
@@ -113,25 +107,27 @@ class Altered(AlteredBoard):
         """What comes after one poll after the other, each waited for so many seconds."""
         deadline = Deadline(seconds, self.bench.board.clock)
         while not deadline.passed:
-            self.bench.send(encode(Command.STATUS_REQUEST))
-            yield self.bench.receive(each)
+            with self.bench.impatient(each):
+                frame = self.bench.exchange(Command.STATUS_REQUEST)
+            yield frame
 
     def becomes_inoperable(self, seconds: float = REFUSAL_S) -> tuple[bool, str]:
         """Poll until the board is inoperable, or real time is up; and what it said last."""
         shown = None
         for shown in self._polled(seconds, 0.05):
             if is_inoperable(shown):
-                quiet(self.bench)
+                self.bench.speech.quiet()
                 return True, "failure, ROM"
-        return False, status_text(shown.cmd, shown.data) if shown else "nothing"
+        return False, said_text(shown)
 
     def refuses(self, path: str) -> tuple[bool, str]:
         """Whether the board refuses to go on for this path, at least on its console; what the wire said."""
         deadline = Deadline(REFUSAL_S, self.bench.board.clock)
         while not deadline.passed and not self.ran():
-            self.bench.send(encode(Command.STATUS_REQUEST))
-            if frame := self.bench.receive(LOOK_S):
-                return is_inoperable(frame), status_text(frame.cmd, frame.data)
+            with self.bench.impatient(LOOK_S):
+                frame = self.bench.exchange(Command.STATUS_REQUEST)
+            if frame:
+                return is_inoperable(frame), said_text(frame)
             _, _, named = self.console().rpartition("extra file ")
             if named and path.startswith(named.split()[0]):
                 return True, "nothing"
@@ -154,7 +150,14 @@ class Altered(AlteredBoard):
                 break
             self.bench.exchange(command, data)
             shown = self.bench.exchange(Command.STATUS_REQUEST)
-        return is_inoperable(shown), status_text(shown.cmd, shown.data) if shown else "nothing"
+        return is_inoperable(shown), said_text(shown)
+
+
+def said_text(frame: Frame | None) -> str:
+    """What a reply says, in words."""
+    if frame is None:
+        return "nothing"
+    return status_text(frame.cmd) if isinstance(frame.data, Unsaid) else status_text(frame.cmd, frame.data)
 
 
 def find_all(check: Check, altered: Altered, mutations: Iterable[Mutation]) -> Count:

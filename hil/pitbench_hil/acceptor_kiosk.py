@@ -13,7 +13,7 @@ system's knowledge, so its paper carries that worth as the plant's truth; the nu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,10 @@ from pitbench.kiosk.kiosk import Kiosk
 from pitbench.kiosk.ledger import NoteState
 from pitbench.kiosk.policy import Policy
 from pitbench.kiosk.voucher import Authorised, Refused, VoucherBook, VoucherKind, VoucherStatus
-from pitbench.protocols.id003 import Command, Decoder, Frame, Reply, Status, encode, status_text
-from pitbench.protocols.id003_host import HostSettings, Id003Host
+from pitbench.protocols.acceptor_host import AcceptorHost, HostEvent, StatusSeen, host_module
+from pitbench.protocols.id003 import Command, Frame, Status, status_text
 
-from pitbench_hil.acceptor import AcceptorBench
+from pitbench_hil.acceptor import ANSWER_S, AcceptorBench
 from pitbench_hil.acceptor_line import Lane
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.power_watch import PowerGone, watch_power
@@ -55,6 +55,25 @@ class SlowBook(VoucherBook):
         return super().validate(number, claim)
 
 
+class Heard:
+    """A host's ears: the statuses that it hears, in order, as frames of ID-003's words."""
+
+    def __init__(self, host: AcceptorHost, heard: list[Frame]) -> None:
+        self._host, self._heard = host, heard
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._host, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value) if name.startswith("_") else setattr(self._host, name, value)
+
+    def received(self, frame: Any, now_ms: int) -> Sequence[HostEvent]:
+        """As the host takes it."""
+        events = self._host.received(frame, now_ms)
+        self._heard += [Frame(event.status, event.data) for event in events if isinstance(event, StatusSeen)]
+        return events
+
+
 class Till:
     """Kiosk, line and acceptor.
 
@@ -62,9 +81,9 @@ class Till:
         bench: host and bench of a board whose wire nobody uses.
         journal: the kiosk's file.
         vouchers: the voucher system; a book of its own unless given.
-        settings: how the kiosk talks.
+        settings: how the kiosk talks, of the wire's own kind; the usual ones unless given.
 
-    Attributes: `kiosk`, `vouchers`, `to_device` and `to_host` (the line), `heard` (frames that reached the kiosk),
+    Attributes: `kiosk`, `vouchers`, `to_device` and `to_host` (the line), `heard` (statuses that reached the kiosk),
     `events` (what the kiosk told), `on` (whether the board has power, as far as it was noticed), `mute` (a command that
     never reaches the device), `dies_at` (number of a frame to the device, and what happens when it is due).
     """
@@ -75,12 +94,13 @@ class Till:
         journal: Path,
         *,
         vouchers: SlowBook | None = None,
-        settings: HostSettings | None = None,
+        settings: Any = None,
     ) -> None:
         self.bench = bench
         self.journal = journal
         self.vouchers = vouchers or SlowBook()
-        self.settings = settings or HostSettings(poll_ms=STEP_MS)
+        self.module = host_module(bench.wire)
+        self.settings = settings or self.module.Settings(poll_ms=STEP_MS)
         self.policy = Policy(vouchers=self.vouchers)
         self.to_device, self.to_host = Lane(), Lane()
         self.heard: list[Frame] = []
@@ -152,8 +172,11 @@ class Till:
 
     def until(self, *wanted: int, within: int = SETTLE_MS, step: int = STEP_MS) -> None:
         """Run until the kiosk hears one of the statuses. Raises Unreached."""
-        start, begin = self.now, len(self.heard)
-        while not any(frame.cmd in wanted for frame in self.heard[begin:]):
+        start, begin, words = self.now, len(self.heard), self.bench.speech.words
+        told = {status for one in wanted if words.told(one) for status in words.any_of(one)}
+        if not told:
+            self.bench.speech.unsayable(_names(wanted))
+        while not any(frame.cmd in told for frame in self.heard[begin:]):
             if self.now - start >= within or not self.on:
                 raise Unreached(f"{_names(wanted)} not reached in {within} ms: {self._said()} instead")
             self.step(step)
@@ -214,8 +237,8 @@ class Till:
 
     def _carry(self) -> None:
         """Everything that is to cross the line at this moment."""
-        if self.settings.interrupt:
-            self._take_enqs()
+        if getattr(self.settings, "interrupt", False):
+            self._take_news()
         moving = True
         while moving:
             frame = self._next_frame()
@@ -239,32 +262,25 @@ class Till:
             self._send(data)
         heard = self.to_host.take(self.now)
         for data in heard:
-            self.heard += Decoder().feed(data)
             self.events += self.kiosk.feed(data, self.now)
         return bool(sent or heard)
 
     def _send(self, data: bytes) -> None:
         """To the board; what it answers goes onto the line back. Raises Unreached when it owes an answer."""
-        frames = Decoder().feed(data)
-        if not self.on or any(frame.cmd == self.mute for frame in frames):
+        speech = self.bench.speech
+        if not self.on or (self.mute is not None and speech.meaning(data) == self.mute):
             return
         self.bench.send(data)
-        for frame in frames:
-            if frame.cmd != Reply.ACK:
-                self._answer(frame)
+        if speech.owed(data) and not self._take_news(ANSWER_S):
+            raise Unreached(f"{data.hex(' ')} was not answered")
 
-    def _answer(self, request: Frame) -> None:
-        frame = self.bench.receive()
-        while frame is not None and frame.cmd == Reply.ENQ:
-            self.to_host.put(encode(frame.cmd, frame.data), self.now)
-            frame = self.bench.receive()
-        if frame is None:
-            raise Unreached(f"command {request.cmd:02x} was not answered")
-        self.to_host.put(encode(frame.cmd, frame.data), self.now)
-
-    def _take_enqs(self) -> None:
-        while self.on and (frame := self.bench.receive(0.0005)):
-            self.to_host.put(encode(frame.cmd, frame.data), self.now)
+    def _take_news(self, seconds: float = 0.0005) -> bool:
+        """What the device sends goes onto the line, until it is an answer; whether one came in time (real seconds)."""
+        while self.on and (frame := self.bench.receive_bytes(seconds)):
+            self.to_host.put(frame, self.now)
+            if self.bench.speech.answers(frame):
+                return True
+        return False
 
     # -- the host's life ----------------------------------------------------------------------------------------
 
@@ -292,11 +308,12 @@ class Till:
     def reset_by_hand(self) -> None:
         """Two resets on the wire that the kiosk knows nothing of: some hosts begin with them, asking nothing."""
         for _ in range(2):
-            self._send(encode(Command.RESET))
+            self._send(self.bench.speech.native(Command.RESET))
         self.to_host.clear()
 
     def _kiosk(self) -> Kiosk:
-        return Kiosk(Journal(self.journal), self.policy, Id003Host(self.settings))
+        host: Any = Heard(self.module.Host(self.settings), self.heard)
+        return Kiosk(Journal(self.journal), self.policy, host)
 
     def adopt(self, **changes: Any) -> None:
         """The kiosk starts again, with changes to its policy: `adopt(coupons=False)`."""

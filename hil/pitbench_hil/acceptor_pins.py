@@ -48,7 +48,7 @@ class PinBench(AcceptorBench):
     def advance(self, ms: int = 0) -> None:
         """Wait for something on the wire, but not long: real time passes by itself."""
         if frame := self.receive(LOOK_S):
-            self._frames.insert(0, frame)
+            self.unreceive(frame)
         self.ms = max(self.ms + 1, round(self.board.clock() * 1000))
 
     def insert(self, item: Item) -> None:

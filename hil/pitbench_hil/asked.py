@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pitbench.addresses import EMULATED, parse_target
 from pitbench.errors import PitbenchError
-from pitbench.image import KINDS, no_image
+from pitbench.image import KINDS, load_image, no_image
 from pitbench.signature import CRC_FILE
+from pitbench.sources import wire_of
 from pitbench.targets import prove_startable
 
 from pitbench_hil.lasting import LastingBoard, look_at
@@ -18,8 +19,19 @@ from pitbench_hil.lasting import LastingBoard, look_at
 _AUTOMATIC = ("auto", "logical")
 
 
+def wire(device: str, named: str | None, images: Mapping[str, Path]) -> str:
+    """The protocol on the device's wire: the one named, else that of a built image, else the device's usual one.
+
+    Raises UnknownName, and PitbenchError for an image with another wire than the one named.
+    """
+    spoken = {load_image(folder, device, kind).wire for kind, folder in images.items()}
+    if len(spoken | {named} - {None}) > 1:
+        raise PitbenchError(f"The images speak {' and '.join(sorted(spoken))}.", "Name images of one wire, and it.")
+    return wire_of(device, named or next(iter(spoken), None))
+
+
 def reachable(
-    target: str, device: str, images: Mapping[str, Path], processes: int, budget: int | None
+    target: str, device: str, wire: str, images: Mapping[str, Path], processes: int, budget: int | None
 ) -> LastingBoard | None:
     """Look whether a target can be opened at all, and what a real board is; None for a virtual one.
 
@@ -33,7 +45,7 @@ def reachable(
         raise PitbenchError(
             f"A real board is one process, and {processes} were asked for.", "Leave -n out, or write -n 0."
         )
-    return look_at(where, device, images, budget)
+    return look_at(where, device, wire, images, budget)
 
 
 def image_dirs(pairs: Iterable[str]) -> dict[str, Path]:

@@ -9,11 +9,13 @@ from typing import Any
 
 from pitbench.deadline import DeadlinePassed
 from pitbench.link import LinkTimeout
+from pitbench.protocols import protocol_named
 
 from pitbench_hil.catalogue import Limit, Rule
 from pitbench_hil.run import Run
+from pitbench_hil.speech import Words, as_told, unsaid_in, untold_in, words_of
 from pitbench_hil.verdict import Expectation, Measurement, judge_measurement
-from pitbench_hil.wire_names import with_names
+from pitbench_hil.wire_names import has_code, with_names
 
 # The device didn't answer: its fault inside `check.duty`, the rig's elsewhere.
 SILENCE = (TimeoutError, LinkTimeout, DeadlinePassed)
@@ -70,8 +72,14 @@ class Check:
     def expect(self, name: str, observed: Any, expected: Any, *, rule: str | None = None) -> bool:
         """Record that `observed` should equal `expected` (plain data). Returns whether it does, and doesn't raise.
 
-        A `Status` or `Command` on either side says that both hold codes of the wire: they are recorded with names.
+        A `Status` or `Command` on either side says that both hold codes of the wire: they are recorded with names, and
+        compared as far as the wire tells them apart. What it doesn't tell is noted, and decides nothing.
         """
+        if why := self._untold(observed, expected):
+            self._record.add("untold", name=name, why=why, rule=rule)
+            return True
+        if has_code(observed) or has_code(expected):
+            observed, expected = (as_told(value, self._words) for value in (observed, expected))
         expectation = Expectation(name, *with_names(observed, expected))
         self._record.expect(expectation, rule)
         return expectation.holds
@@ -106,6 +114,18 @@ class Check:
         took = (time.monotonic() - start) * 1000 * _PER_MS[unit]
         band = self._run.uncertainty_ms(start) * _PER_MS[unit]
         self.measure(name, round(took, 6), unit=unit, uncertainty=band, limit=limit, rule=rule)
+
+    @property
+    def _words(self) -> Words:
+        return words_of(self._run.wire)
+
+    def _untold(self, observed: Any, expected: Any) -> str:
+        """Why this can't be observed on the wire, "" where it can."""
+        unsaid = unsaid_in(observed)
+        if unsaid is not None:
+            return unsaid.why
+        status = untold_in(expected, self._words)
+        return f"{protocol_named(self._run.wire).TITLE} doesn't tell {status}" if status else ""
 
     @property
     def _record(self) -> Any:

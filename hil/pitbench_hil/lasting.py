@@ -71,24 +71,30 @@ class LastingBoard:
         return f"store writes: {self.store_writes:,}; {against}"
 
 
-def look_at(target: Target, device: str, images: Mapping[str, Path], budget: int | None) -> LastingBoard:
+def look_at(target: Target, device: str, wire: str, images: Mapping[str, Path], budget: int | None) -> LastingBoard:
     """Open a real board and make sure that it is the one to judge: before anything is written, collected or printed.
 
     Args:
         target: of a real board.
         device: what it should be.
+        wire: the protocol that its wire should have.
         images: folders of built images by kind; without one the image is built.
         budget: store writes that this run may make, or None.
 
     Raises: WrongBoard, NotOneBoard, PitbenchError of many kinds, each one sentence.
     """
-    with open_target(target) as board:
-        prove_same_board(board)
+    with open_target(target, device=device, wire=wire) as board:
         identity = board.identity
         if identity["device"] != device:
             raise WrongBoard(
                 f"The board of {target.text} is a {identity['device']}, not a {device}.", "Flash the device's image."
             )
+        if identity["wire"] != wire:
+            raise WrongBoard(
+                f"The wire of the board of {target.text} is {identity['wire']}, not {wire}.",
+                "Name it with --wire, or flash the image with that wire.",
+            )
+        prove_same_board(board)
         refuse_other_image(identity, digests(_expected(identity, device, images)))
     return LastingBoard(str(identity["board"]), str(identity["image"]), budget)
 
@@ -113,4 +119,5 @@ def _expected(identity: Mapping[str, Any], device: str, images: Mapping[str, Pat
     if kind in images:
         return load_image(images[kind], device, kind)
     with tempfile.TemporaryDirectory(prefix="pitbench-") as folder:
-        return build_image(device, kind, Path(folder) / "image", board=str(identity["board"]))
+        out, board, wire = Path(folder) / "image", str(identity["board"]), str(identity["wire"])
+        return build_image(device, kind, out, board=board, wire=wire)

@@ -16,7 +16,8 @@ from pitbench.transport import TraceSink, open_transport
 class NoLink:
     """Stands where a link would be: whoever asks it has a fault."""
 
-    identity: dict[str, Any] = {}
+    def __init__(self, wire: str) -> None:
+        self.identity: dict[str, Any] = {"wire": wire}
 
     def __getattr__(self, name: str) -> Any:
         raise AssertionError(f"the link of an unattended board was used: {name}")
@@ -34,9 +35,10 @@ def left_alone(attended: Board, image: Image, root: Path, trace: TraceSink) -> I
     Raises BeyondRig where boards aren't virtual.
     """
     _ = attended.supervisor  # a second board of the same make is there where boards are virtual
-    framing = protocol_named(str(attended.identity["wire"])).FRAMING
+    spoken = str(attended.identity["wire"])
+    framing = protocol_named(spoken).FRAMING
     with (
         make_board(attended.target, root, image) as virtual,
         open_transport(virtual.wire_path, name="wire-unattended", framing=framing, trace=trace) as wire,
     ):
-        yield Board(attended.target, attended.rung, NoLink(), wire, virtual)  # type: ignore[arg-type]
+        yield Board(attended.target, attended.rung, NoLink(spoken), wire, virtual)  # type: ignore[arg-type]

@@ -64,6 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add = group.addoption
     add("--device", help="device whose rules are tested: bill-acceptor, …")
     add("--target", default=DEFAULT_TARGET, help="virtual, unix:, wasm:, usb:SERIAL,wire=usb:ADAPTER … (virtual)")
+    add("--wire", help="protocol on the device's wire: id003, ebds … (its usual one)")
     add(
         "--rules",
         default="",
@@ -164,13 +165,15 @@ def _begin(config: pytest.Config) -> Run:
     rules = {rule.id: rule for rule in selected(every.values(), wanted)} if wanted else every
     profiles = profiles_named(option.profile)
     uncertainty, images = asked.uncertainty_ms(option.timing_uncertainty), asked.image_dirs(option.image)
+    wire = asked.wire(device, option.wire, images)
     is_worker = hasattr(config, "workerinput")
-    lasting = None if is_worker else _looked_at(option, device, images)
-    folder = _folder(config, device, rules, profiles, rule_files)
+    lasting = None if is_worker else _looked_at(option, device, wire, images)
+    folder = _folder(config, device, wire, rules, profiles, rule_files)
     return Run(
         folder=folder,
         device=device,
         target=option.target,
+        wire=wire,
         rules=rules,
         catalogue=every,
         profiles=profiles,
@@ -184,20 +187,26 @@ def _begin(config: pytest.Config) -> Run:
     )
 
 
-def _looked_at(option: Any, device: str, images: dict[str, Path]) -> LastingBoard | None:
+def _looked_at(option: Any, device: str, wire: str, images: dict[str, Path]) -> LastingBoard | None:
     processes = getattr(option, "numprocesses", None) or 0
     asked.jobs(str(processes))
-    return asked.reachable(option.target, device, images, processes, option.erase_budget)
+    return asked.reachable(option.target, device, wire, images, processes, option.erase_budget)
 
 
 def _folder(
-    config: pytest.Config, device: str, rules: dict[str, Rule], profiles: list[str], rule_files: Path | None
+    config: pytest.Config,
+    device: str,
+    wire: str,
+    rules: dict[str, Rule],
+    profiles: list[str],
+    rule_files: Path | None,
 ) -> Path:
     """The run's folder: made here, or handed over by the process that started this worker."""
     if hasattr(config, "workerinput"):
         return Path(config.workerinput["pitbench_run"])
     option = config.option
     about: dict[str, Any] = {
+        "wire": wire,
         "profiles": profiles,
         "rule_ids": list(rules) if option.rules else None,
         "rule_files": str(rule_files) if rule_files else None,

@@ -61,7 +61,7 @@ def expect_kinds_differ_in_the_bench(check: Check, run: Run, board: Board, image
     """
     other_kind = "release" if image.kind == "bench" else "bench"
     given = run.image_dirs.get(other_kind)
-    other = image_files(given) if given else build_image(image.device, other_kind, folder).image_files
+    other = image_files(given) if given else build_image(image.device, other_kind, folder, wire=image.wire).image_files
     bench_files, release = (image.image_files, other) if image.kind == "bench" else (other, image.image_files)
     only_bench = sorted(bench_files.keys() - release.keys())
     check.note("only a bench image has", files=only_bench)

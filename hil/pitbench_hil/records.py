@@ -94,6 +94,7 @@ def facts_of(rows: Iterable[dict[str, Any]], rule_id: str) -> Facts:
         expectations=[_expectation(row) for row in rows if row["kind"] == "expect"],
         broken=_first(rows, "broken"),
         skipped=_first(rows, "skipped") or _unidentified(rows),
+        untold=_first(rows, "untold"),
         finished=any(row["kind"] == "end" for row in rows),
     )
 

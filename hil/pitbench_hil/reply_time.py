@@ -12,8 +12,6 @@ from pitbench_hil.run import Run
 
 # Beyond this uncertainty a sample says more about the PC than about the device.
 BUSY_MS = 15.0
-# Of a frame, besides its data.
-FRAME_BYTES = 5
 
 
 @dataclass(frozen=True)
@@ -51,5 +49,5 @@ def _reply_time(run: Run, bench: AcceptorBench, command: int, data: bytes) -> Re
     took = (bench.board.clock() - began) * 1000
     if frame is None:
         raise Unreached(f"command {command:02x} was not answered")
-    on_the_line = bench.board.byte_ms * (FRAME_BYTES * 2 + len(data) + len(frame.data))
+    on_the_line = bench.board.byte_ms * bench.speech.line_bytes
     return ReplyTime(command, round(took - on_the_line, 3), run.uncertainty_ms(start))

@@ -26,6 +26,7 @@ _ROWS: Mapping[str, Shape] = {
     "picture": {"text": str, "file": str},
     "measure": {"name": str, "value": _ANY, "unit": str, "uncertainty": _NUMBER},
     "expect": {"name": str, "observed": _ANY, "expected": _ANY, "met": bool},
+    "untold": {"name": str, "why": str},
     "skipped": {"why": str},
     "broken": {"why": str},
     "end": {},

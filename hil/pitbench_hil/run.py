@@ -32,16 +32,17 @@ BENCH_ALONE = frozenset({"build"})
 class Run:
     """One pytest process of a run (each xdist worker has its own; they share the folder).
 
-    `folder`, `device`, `target`, `rules`, `profiles` say what is judged; `catalogue` has the device's other rules too,
-    where --rules chose some. `image_dirs` maps an image kind to a folder
-    with a built image, where `--image` named one; without it the board fixture builds. `sample` is the most tests that
-    a rule gets on each kind of image, 0 for all, and `tests_there` how many there are. `lasting` is the one board of a
-    run on a real board, None where each test gets a new one.
+    `folder`, `device`, `target`, `wire`, `rules`, `profiles` say what is judged; `catalogue` has the device's other
+    rules too, where --rules chose some. `image_dirs` maps an image kind to a folder with a built image, where `--image`
+    named one; without it the board fixture builds. `sample` is the most tests that a rule gets on each kind of image, 0
+    for all, and `tests_there` how many there are. `lasting` is the one board of a run on a real board, None where each
+    test gets a new one.
     """
 
     folder: Path
     device: str
     target: str
+    wire: str
     rules: Mapping[str, Rule]
     catalogue: Mapping[str, Rule]
     profiles: Sequence[str]

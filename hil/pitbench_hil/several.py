@@ -92,7 +92,7 @@ def run_each(
     """Run a command of pitbench for each device, and print the summary of all. Returns the worst exit code.
 
     Args:
-        shares: device → the words behind its name.
+        shares: name of a share, a device's or a device's with a wire → the words of its command.
         target: names the new folders in `runs`; with `run_dir`, each device has one in it.
         columns: what the summary says of a share.
 
@@ -101,9 +101,9 @@ def run_each(
     root = (run_dir or Path("runs")).resolve()
     root.mkdir(parents=True, exist_ok=True)
     parts = []
-    for device, words in shares.items():
-        folder = root / device if run_dir else free_folder(root, device, target)
-        parts.append(Part(device, (*PITBENCH, command, device, "--run-dir", str(folder), *words), folder))
+    for name, words in shares.items():
+        folder = root / name if run_dir else free_folder(root, name, target)
+        parts.append(Part(name, (*PITBENCH, command, *words, "--run-dir", str(folder)), folder))
     ended = run_parts(parts)
     print("\n" + "\n".join(summary(ended, columns)), flush=True)
     return exit_code(ended)

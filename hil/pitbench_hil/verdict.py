@@ -84,6 +84,7 @@ class Facts:
     expectations: list[Expectation] = field(default_factory=list)
     broken: str | None = None
     skipped: str | None = None
+    untold: str | None = None
     finished: bool = True
 
 
@@ -149,8 +150,8 @@ def _verdict(rule: Rule, facts: Facts, decided: Sequence[Any], failed: list[str]
     if missing := [name for name in rule.limits if name not in {m.name for m, _, _ in decided}]:
         return Verdict.NOT_TESTED, f"the test didn't measure {', '.join(missing)}"
     if not decided and not facts.expectations:
-        return Verdict.NOT_TESTED, "the test recorded nothing that decides"
-    return Verdict.PASS, ""
+        return Verdict.NOT_TESTED, facts.untold or "the test recorded nothing that decides"
+    return Verdict.PASS, f"not told: {facts.untold}" if facts.untold else ""
 
 
 def judge_rule(rule: Rule, facts: Iterable[Facts], untested: str = "") -> Judgement:

@@ -26,11 +26,12 @@ def with_names(observed: Any, expected: Any) -> tuple[Any, Any]:
 
     Equal values stay equal, and different ones different.
     """
-    return (_named(observed), _named(expected)) if _has_code(observed) or _has_code(expected) else (observed, expected)
+    return (_named(observed), _named(expected)) if has_code(observed) or has_code(expected) else (observed, expected)
 
 
-def _has_code(value: Any) -> bool:
-    return any(map(_has_code, value)) if _is_list(value) else isinstance(value, _CODES)
+def has_code(value: Any) -> bool:
+    """Whether a value, or one in a list, is told to be a code of the wire."""
+    return any(map(has_code, value)) if _is_list(value) else isinstance(value, _CODES)
 
 
 def _named(value: Any) -> Any:

@@ -37,7 +37,9 @@ def image(run: Run, image_kind: str, tmp_path_factory: pytest.TempPathFactory) -
         return run.once(f"image {image_kind}", lambda: load_image(given, run.device, image_kind))
     folder = tmp_path_factory.getbasetemp() / f"image-{image_kind}"
     name = run.lasting.name if run.lasting else board_of(run.target)
-    return run.once(f"image {image_kind}", lambda: build_image(run.device, image_kind, folder, board=name))
+    return run.once(
+        f"image {image_kind}", lambda: build_image(run.device, image_kind, folder, board=name, wire=run.wire)
+    )
 
 
 @pytest.fixture
@@ -62,7 +64,9 @@ def two_builds(run: Run, image_kind: str, tmp_path: Path, monkeypatch: pytest.Mo
     for name, folder in (("one", FIRMWARE), ("other", sources)):
         monkeypatch.setenv("PITBENCH_CACHE", str(tmp_path / f"cache-{name}"))
         out = tmp_path / name / "image"
-        built.append(build_image(run.device, image_kind, out, board=board_of(run.target), sources=folder))
+        built.append(
+            build_image(run.device, image_kind, out, board=board_of(run.target), wire=run.wire, sources=folder)
+        )
     return built[0], built[1]
 
 

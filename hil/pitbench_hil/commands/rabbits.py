@@ -56,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
     if len(devices) == 1:
         return _hunt(devices[0], hunted[devices[0]], bool(names), args)
     words = ["--target", args.target, "--jobs", str(args.jobs), *(["--full"] if args.full else [])]
-    return run_each("rabbits", dict.fromkeys(devices, words), _named(args.target), args.run_dir, _catches)
+    shares = {device: [device, *words] for device in devices}
+    return run_each("rabbits", shares, _named(args.target), args.run_dir, _catches)
 
 
 def _devices_and_names(words: list[str]) -> tuple[list[str], list[str]]:

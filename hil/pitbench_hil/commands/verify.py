@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pitbench.addresses import parse_target
 from pitbench.errors import EXIT_INTERRUPTED, PitbenchError
+from pitbench.sources import wires_of
 
 from pitbench_hil import asked
 from pitbench_hil.catalogue import CatalogueError, names, rules_for
@@ -18,6 +19,7 @@ from pitbench_hil.several import Ended, counts, devices_meant, run_each
 from pitbench_hil.suites import pytest_words, run_pytest, suites_of
 
 # pytest's other codes (usage, an error of its own, no test at all) are trouble too.
+EVERY_WIRE = "all"
 _CODES = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED, EXIT_INTERRUPTED)
 
 
@@ -27,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "device", nargs="*", default=[], help="bill-acceptor, shuffler … (all; of a real board, what it is)"
     )
     parser.add_argument("--target", default=DEFAULT_TARGET, help=f"what to test ({DEFAULT_TARGET})")
+    parser.add_argument("--wire", metavar="NAME", help="protocol on the wire, or all that a device has (its usual one)")
     parser.add_argument("--rules", default="", help="only these: ids, clauses, patterns, comma apart")
     parser.add_argument("--profile", default=DEFAULT_PROFILE, help=f"nj, ny, house, comma apart ({DEFAULT_PROFILE})")
     parser.add_argument(
@@ -54,22 +57,30 @@ def run(args: argparse.Namespace) -> int:
     """
     devices = devices_meant(args.device, args.target)
     patterns = asked.words(args.rules, "--rules")
-    if len(devices) == 1:
-        return _verify(devices[0], patterns, args)
-    shares = patterns_of(devices, patterns)
-    if len(shares) == 1:
-        (device,) = shares
-        return _verify(device, shares[device], args)
-    return _verify_each(shares, args)
+    shares = {devices[0]: list(patterns)} if len(devices) == 1 else patterns_of(devices, patterns)
+    runs = [(device, wire) for device in shares for wire in _wires(device, args.wire)]
+    if len(runs) == 1:
+        ((device, wire),) = runs
+        return _verify(device, wire, shares[device], args)
+    return _verify_each(shares, runs, args)
 
 
-def _verify(device: str, patterns: Sequence[str], args: argparse.Namespace) -> int:
+def _wires(device: str, named: str | None) -> list[str]:
+    """The wires that are meant. Raises UnknownName for one that the device hasn't."""
+    return wires_of(device) if named == EVERY_WIRE else [named or ""]
+
+
+def _verify(device: str, wire: str, patterns: Sequence[str], args: argparse.Namespace) -> int:
     jobs = args.jobs if parse_target(args.target).virtual else "0"
-    options = [*_options(args), "-n", jobs]
+    options = [*_options(args), *_wire_words(wire), "-n", jobs]
     options += ["--run-dir", str(args.run_dir)] if args.run_dir else []
     words = pytest_words(suites_of(device), device, args.target, *options, *args.pytest, rules=patterns)
     code = run_pytest(words)
     return code if code in _CODES else int(pytest.ExitCode.INTERRUPTED)
+
+
+def _wire_words(wire: str) -> list[str]:
+    return ["--wire", wire] if wire else []
 
 
 def _options(args: argparse.Namespace) -> list[str]:
@@ -102,10 +113,10 @@ def patterns_of(devices: Sequence[str], patterns: Sequence[str]) -> dict[str, li
     return shares
 
 
-def _verify_each(shares: dict[str, list[str]], args: argparse.Namespace) -> int:
+def _verify_each(shares: dict[str, list[str]], runs: Sequence[tuple[str, str]], args: argparse.Namespace) -> int:
     if args.image:
-        raise PitbenchError("A built image is one device's.", f"Name its device: {' or '.join(shares)}.")
-    words = {device: _words(patterns, args) for device, patterns in shares.items()}
+        raise PitbenchError("A built image is one device's, with one wire.", f"Name its device: {' or '.join(shares)}.")
+    words = {"-".join(filter(None, run)): [run[0], *_wire_words(run[1]), *_words(shares[run[0]], args)] for run in runs}
     return run_each("verify", words, args.target, args.run_dir, _verdicts)
 
 

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 import pytest
 from pitbench import items
-from pitbench.protocols.id003 import Command, Status, encode
+from pitbench.protocols.id003 import Command, Status
 from pitbench_hil import record_file
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.authority import refusal
 from pitbench_hil.check import Check
 from pitbench_hil.marks import needs, rule
 from pitbench_hil.power_watch import interrupted
+from pitbench_hil.speech import LATE_S
 
 METER_CYCLE = 10**10
 COUPONS = {"500000001500000001": 1500, "500000000250000002": 250, "500000999999000003": 999_999}
@@ -121,7 +122,7 @@ def test_meters_equal_the_stacker_after_a_cut(bench: AcceptorBench, check: Check
 def stack_slowly(bench: AcceptorBench) -> None:
     """An insertion from escrow to its end, which the cut stops somewhere."""
     bench.do("status")
-    bench.send(encode(Command.STACK_1))
+    bench.speech.say(Command.STACK_1)
     for _ in range(10):
         bench.advance(100)
     bench.status()
@@ -154,10 +155,9 @@ def test_no_request_alters_a_meter(bench: AcceptorBench, check: Check) -> None:
     bench.stack(items.genuine(20))
     before = bench.meters()
     check.stimulus("every command of the wire, with data and without")
-    for command in range(256):
-        if command not in (Command.STATUS_REQUEST, Command.ACK):
-            bench.exchange(command, b"")
-            bench.exchange(command, b"\x00\x01")
+    for frame in bench.speech.every():
+        bench.send(frame)
+        bench.receive(LATE_S)
     check.stimulus("requests on the link that would edit a meter", names=list(LINK_NAMES))
     for name in (*LINK_NAMES, "meters", "clear_memory", "attempt_meters", "commission"):
         refusal(bench.do, name, bill_in_value=0, value=0, role="regulator", proof="00", secret="0")

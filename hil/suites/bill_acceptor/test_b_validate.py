@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from pitbench import items
-from pitbench.protocols.id003 import Command, RejectReason, Status, parse_currency_table
+from pitbench.protocols.id003 import Command, RejectReason, Status
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_outcome import Outcome, feed
 from pitbench_hil.check import Check
@@ -60,9 +60,7 @@ def is_validated(check: Check, outcome: Outcome) -> None:
 
 
 def cents_by_code(bench: AcceptorBench) -> dict[int, int]:
-    table = bench.exchange(Command.CURRENCY_TABLE)
-    assert table is not None
-    return {code: slot.cents for code, slot in parse_currency_table(table.data).items()}
+    return {code: slot.cents for code, slot in bench.speech.table().items()}
 
 
 @pytest.mark.parametrize("kind", [pytest.param(name, marks=part(name)) for name in BAD])

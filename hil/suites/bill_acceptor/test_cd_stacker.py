@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pitbench import items
-from pitbench.protocols.id003 import Command, Frame, Status, parse_currency_table
+from pitbench.protocols.id003 import Command, Frame, Status
 from pitbench_hil import acceptor_drives as drives
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_outcome import feed
@@ -32,9 +32,7 @@ MIXED = (
 @STACKER
 def test_stacker_holds_what_was_reported(bench: AcceptorBench, check: Check) -> None:
     bench.start()
-    table = bench.exchange(Command.CURRENCY_TABLE)
-    assert table is not None
-    worth = {code: slot.cents for code, slot in parse_currency_table(table.data).items()}
+    worth = {code: slot.cents for code, slot in bench.speech.table().items()}
     reported: list[Frame] = []
     for item, decision in MIXED:
         check.stimulus("item inserted", item=item.record(), decision=decision.name)

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from pitbench import items
 from pitbench.image import Image
-from pitbench.protocols.id003 import Command, Denomination, Status, parse_currency_table
+from pitbench.protocols.id003 import Command, Denomination, Status
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.check import Check
 from pitbench_hil.claims import calendar_works, clock_works, expect_kept, says_bench, still_clock_works
 from pitbench_hil.marks import images, rule
 from pitbench_hil.prototype import expect_one_version
+from pitbench_hil.speech import unless_unsaid
 
 VOUCHER = "123456789012345678"
 USD = 1
@@ -101,9 +102,7 @@ def denomination_works(slot: Denomination) -> Trial:
 
 def currency_table(bench: AcceptorBench) -> dict[int, Denomination]:
     """What the device declares that it takes."""
-    frame = bench.exchange(Command.CURRENCY_TABLE)
-    assert frame is not None, "the currency table was not answered"
-    return parse_currency_table(frame.data)
+    return bench.speech.table()
 
 
 @rule("NJ-1.28(h)/as-represented")
@@ -132,21 +131,16 @@ def test_what_is_not_declared_is_not_taken(bench: AcceptorBench, check: Check) -
     check.measure("overstated", 0)
 
 
-def version_text(bench: AcceptorBench) -> str:
-    """What the wire says it is."""
-    frame = bench.exchange(Command.VERSION)
-    return frame.data.decode("ascii", "replace") if frame else ""
-
-
 @rule("NJ-1.28(h)/version-matches")
 @images("bench", "release")
 def test_version_is_one(bench: AcceptorBench, check: Check, image: Image) -> None:
     expect_one_version(check, bench.board, image)
-    identity, text = bench.link.identity, version_text(bench)
-    check.note("version", wire=text)
-    check.expect("version on the wire", f"V{image.version.replace('.', '')}" in text, True)
-    check.expect("signature on the wire", text.split()[-1:], [f"{image.crc:04X}"])
-    check.expect("protocol", identity["wire"].upper() in text, True)
+    text = bench.speech.version()
+    check.note("version", wire=repr(text))
+    digits = image.version.replace(".", "")
+    check.expect("version on the wire", unless_unsaid(text, lambda told: digits in told), True)
+    check.expect("signature on the wire", bench.speech.signature(), image.crc)
+    check.expect("protocol", bench.link.identity["wire"], image.wire)
     check.stimulus("reset by the host")
     bench.exchange(Command.RESET)
-    check.expect("the same after a reset", version_text(bench), text)
+    check.expect("the same after a reset", unless_unsaid(text, lambda told: bench.speech.version() == told), True)

@@ -16,10 +16,7 @@ from pitbench_hil.marks import images, needs, rule
 from pitbench_hil.run import Run
 from pitbench_hil.unattended import Pair, unattended
 
-READS = (
-    Command.VERSION, Command.BOOT_VERSION, Command.CURRENCY_TABLE, Command.GET_ENABLE, Command.GET_INHIBIT,
-    Command.GET_DIRECTION, Command.GET_COMMUNICATION_MODE, Command.STACK_1, Command.RETURN, Command.WAIT,
-)  # fmt: skip
+OUT_OF_PLACE = (Command.STACK_1, Command.RETURN, Command.WAIT)
 
 
 class RealTime(PinBench):
@@ -48,12 +45,16 @@ def opened(pair: Pair) -> None:
 def test_same_on_the_wire(check: Check, pair: Pair) -> None:
     check.stimulus("start, reset, settings, every request, interrupt mode, inhibited and enabled, on both boards")
     opened(pair)
-    for command in READS:
+    for command, data, _ in pair.attended.speech.reads:
+        pair.send(command, data)
+    for command in pair.attended.speech.sayable(*OUT_OF_PLACE):
         pair.send(command)
-    pair.send(Command.SET_COMMUNICATION_MODE, b"\x01")
+    if pair.attended.speech.announces:
+        pair.send(Command.SET_COMMUNICATION_MODE, b"\x01")
     for inhibit in (b"\x01", b"\0"):
         pair.send(Command.SET_INHIBIT, inhibit)
-        pair.enq()
+        if pair.attended.speech.announces:
+            pair.enq()
     check.note("answers", count=len(pair.answers["alone"]), **pair.answers)
     check.measure("differences", pair.differences())
 

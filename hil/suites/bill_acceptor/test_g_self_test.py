@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pitbench import items
 from pitbench.image import Image
-from pitbench.protocols.id003 import POWER_UPS, Command, Status, encode
+from pitbench.protocols.id003 import POWER_UPS, Command, Status
 from pitbench_hil.acceptor import ENABLE_ALL, AcceptorBench
 from pitbench_hil.acceptor_altered import Altered
 from pitbench_hil.acceptor_pins import PinBench
@@ -237,7 +237,7 @@ def test_signature_that_fails_disables(bench: AcceptorBench, check: Check, image
     altered.write(one_byte_altered(image.files))
     bench.exchange(Command.RESET)
     for command, data in ENABLE_ALL:
-        bench.send(encode(command, data))
+        bench.speech.say(command, data)
     check.expect("inoperable", altered.becomes_inoperable()[0], True)
     check.expect("inoperable, whatever the host sends", altered.tempted()[0], True)
     altered.restore()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pitbench.image import Image
-from pitbench.protocols.id003 import Command, Reply
 from pitbench.signature import image_crc, image_part
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_altered import Altered
@@ -13,19 +12,9 @@ from pitbench_hil.check import Check
 from pitbench_hil.comparing import sha256
 from pitbench_hil.marks import images, rule
 from pitbench_hil.mutations import measured, one_byte_altered
+from pitbench_hil.speech import Unsaid
 
 SEEDS, WIDTHS = (0x0000, 0x1234), (16, 32)
-# A piece of the signature is calculated for each request on the wire.
-REQUESTS = 200
-
-
-def on_the_wire(bench: AcceptorBench) -> int | None:
-    """The signature that command DC calculates anew, asked for until it is ready."""
-    for _ in range(REQUESTS):
-        frame = bench.exchange(Command.PROGRAM_SIGNATURE)
-        if frame is None or frame.cmd != Reply.SIGNATURE_BUSY:
-            return int.from_bytes(frame.data[:2], "little") if frame and frame.cmd == Reply.SIGNATURE_END else None
-    return None
 
 
 def differing(bench: AcceptorBench, check: Check, files: Mapping[str, bytes]) -> int:
@@ -38,7 +27,11 @@ def differing(bench: AcceptorBench, check: Check, files: Mapping[str, bytes]) ->
             values[f"CRC-{width} seed {seed:04x}"] = (asked, f"{image_crc(image, seed, width):0{width // 4}x}")
     for path in (measured(files)[0], measured(files)[-1], "/image/crc"):
         values[f"digest of {path}"] = (bench.do("digest", path=path)["sha256"], sha256(image[path]))
-    values["signature on the wire"] = (on_the_wire(bench), image_crc(image))
+    signature = bench.speech.signature()
+    if isinstance(signature, Unsaid):
+        check.expect("signature on the wire", signature, "told")
+    else:
+        values["signature on the wire"] = (signature, image_crc(image))
     wrong = {name: pair for name, pair in values.items() if pair[0] != pair[1]}
     check.note("values of board and PC", compared=len(values), different=wrong)
     return len(wrong)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from pitbench import items
-from pitbench.protocols.id003 import Command, Status, encode
+from pitbench.protocols.id003 import Command, Status
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_kiosk import Till
 from pitbench_hil.acceptor_money import agrees_on
@@ -59,7 +59,7 @@ def _by_kiosk(till: Till) -> None:
 
 def _at_once(till: Till) -> None:
     """C3 on the wire at this moment, whatever is under way."""
-    till.bench.send(encode(Command.SET_INHIBIT, b"\x01"))
+    till.bench.speech.say(Command.SET_INHIBIT, b"\x01")
     till.bench.receive()
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from pitbench.image import Image
 from pitbench.link import LinkError
-from pitbench.sources import wire_of
 from pitbench_hil.access_rights import ATTEMPT
 from pitbench_hil.acts import afresh
 from pitbench_hil.attended_bench import TECHNICIAN, AttendedBench
@@ -123,7 +122,7 @@ def answer_to(bench: AttendedBench, name: str, value: object) -> str:
 @images("bench", "release")
 def test_version_is_one(fresh: AttendedBench, check: Check, image: Image) -> None:
     expect_one_version(check, fresh.board, image)
-    check.expect("protocol", fresh.link.identity["wire"], wire_of(image.device))
+    check.expect("protocol", fresh.link.identity["wire"], image.wire)
     check.stimulus("power cycle")
     fresh.power_cycle()
     expect_one_version(check, fresh.board, image)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, Protocol
+from importlib.util import find_spec
+from typing import Any, Protocol, cast
 
 from pitbench.errors import UnknownName
 from pitbench.protocols import names
@@ -124,10 +125,12 @@ def host_names() -> tuple[str, ...]:
 
 def host_module(name: str) -> HostModule:
     """Host and settings of an acceptor's wire. Raises UnknownName."""
-    if name not in host_names():
+    module = _module(name) if name in names() else None
+    if not hasattr(module, "Host"):
         raise UnknownName("wire of a kiosk", name, list(host_names()))
-    return _module(name)  # type: ignore[no-any-return]
+    return cast(HostModule, module)
 
 
 def _module(name: str) -> Any:
-    return import_module(f"pitbench.protocols.{name}_host")
+    full = f"pitbench.protocols.{name}_host"
+    return import_module(full) if find_spec(full) else None
