@@ -34,8 +34,7 @@ class Stream:
     def poll(self, now):
         if self._read(now) or self.stood:
             self.stood = False
-            while self._take(now):
-                pass
+            self._take_all(now)
         else:
             self._drop_started(now)
 
@@ -51,8 +50,11 @@ class Stream:
     def _drop_started(self, now):
         while self.buffer and now - self.last > _GAP_MS:
             self.buffer = self.buffer[1:]
-            while self._take(now):
-                pass
+            self._take_all(now)
+
+    def _take_all(self, now):
+        while self._take(now):
+            pass
 
     # Whether there is anything new. Bytes that wait may have come long ago, while the device was storing: the line is
     # silent when it is found silent.

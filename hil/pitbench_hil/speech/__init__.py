@@ -148,6 +148,10 @@ class Speech:
         """A frame made wrong in ways of the protocol's own: lengths that it hasn't got, checksums half right."""
         raise NotImplementedError
 
+    def begun(self) -> bytes:
+        """The first bytes of a frame that says it is longer than what will follow."""
+        raise NotImplementedError
+
     def every(self) -> Iterator[bytes]:
         """A frame of every command code, with several data each, but those that only ask for the status."""
         raise NotImplementedError

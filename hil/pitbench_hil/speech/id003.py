@@ -86,6 +86,10 @@ class Speech(speech.Speech):
         long = [with_crc(bytes([SYNC, length, frame[2]]) + b"\x01" * (length - 5)) for length in (129, 200, 255)]
         return [*short, *half_right(frame), *long]
 
+    def begun(self) -> bytes:
+        """A length of 128."""
+        return bytes((SYNC, 0x80))
+
     def every(self) -> Iterator[bytes]:
         """All 256 but polls and ACK, which nothing answers."""
         for command in range(256):

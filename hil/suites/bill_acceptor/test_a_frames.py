@@ -106,7 +106,7 @@ def test_damaged_setting_is_not_acted_on(bench: AcceptorBench, check: Check, ima
 @BOTH
 def test_foreign_bytes_are_not_acted_on(bench: AcceptorBench, check: Check, image_kind: str) -> None:
     boot = bench.state()["boot"]
-    for foreign, data in FOREIGN.items():
+    for foreign, data in {**FOREIGN, "a frame begun": bench.speech.begun()}.items():
         if foreign == bench.wire:
             continue
         check.stimulus("foreign bytes, a pause, a poll", kind=foreign, bytes=data.hex())
