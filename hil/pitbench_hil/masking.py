@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pitbench.masking import mask_number
+from pitbench.masking import mask_number, mask_wire
 
-# In text a number has at least twelve digits in a row; on the wire eight, where no digest can be mistaken for one.
+# In text a number has at least twelve digits in a row: a shorter run may be part of a digest.
 _TOKEN = re.compile(r"[0-9A-Za-z]+")
 _IN_TEXT = re.compile(r"[0-9]{12,}")
-_IN_WIRE = re.compile(rb"[0-9]{8,}")
 _DIGEST = re.compile(r"(?=.*[a-f])[0-9a-f]{32,}")
 # The same digits written as hex of their ASCII codes, with or without spaces.
 _AS_HEX = re.compile(r"(?:\b|(?<=[ :]))(?:3[0-9][ :]?){12,}")
@@ -26,11 +25,6 @@ def mask_text(text: str) -> str:
     if not _IN_TEXT.search(text):
         return text
     return _TOKEN.sub(lambda match: match[0] if _DIGEST.fullmatch(match[0]) else _mask_token(match[0]), text)
-
-
-def mask_wire(data: bytes) -> bytes:
-    """Bytes of a wire with every run of eight ASCII digits or more masked."""
-    return _IN_WIRE.sub(lambda match: mask_number(match[0].decode()).encode(), data)
 
 
 def mask_value(value: Any) -> Any:

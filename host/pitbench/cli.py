@@ -27,6 +27,8 @@ COMMANDS = {
     "boards": "pitbench.commands.boards",
     "flash": "pitbench.commands.flash",
     "monitor": "pitbench.commands.monitor",
+    "sniff": "pitbench.commands.sniff",
+    "bridge": "pitbench.commands.bridge",
     "power": "pitbench.commands.power",
     "wiring": "pitbench.commands.wiring",
 }

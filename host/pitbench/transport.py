@@ -26,11 +26,11 @@ from pitbench.port_holder import holder_of
 from pitbench.virtual.ptys import freshen
 
 # What a port raises that has gone away under a call.
-_LOST: tuple[type[Exception], ...] = (OSError, TypeError, ValueError)
+LOST: tuple[type[Exception], ...] = (OSError, TypeError, ValueError)
 if sys.platform != "win32":
     import termios
 
-    _LOST += (termios.error,)
+    LOST += (termios.error,)
 
 TO_BOARD = "to_board"
 FROM_BOARD = "from_board"
@@ -178,10 +178,15 @@ class SerialTransport:
         self._port = port
         self._trace = trace
 
+    @property
+    def pyserial(self) -> serial.Serial:
+        """pyserial's port, for a host that sets its line from afar."""
+        return self._port
+
     def read(self, timeout: float) -> bytes:
         try:
             data = self._receive(timeout)
-        except _LOST as error:
+        except LOST as error:
             raise self._gone() from error
         if data and self._trace:
             self._trace(time.monotonic(), self.name, FROM_BOARD, data)
@@ -194,13 +199,13 @@ class SerialTransport:
             self._send(data)
         except serial.SerialTimeoutException as error:
             raise self._stuck() from error
-        except _LOST as error:
+        except LOST as error:
             raise self._gone() from error
 
     def flush_input(self) -> None:
         try:
             self._port.reset_input_buffer()
-        except _LOST as error:
+        except LOST as error:
             raise self._gone() from error
 
     def close(self) -> None:
