@@ -13,7 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help install hil test lint rabbits bench sim image boards flash docs clean
+.PHONY: help install hil test lint rabbits fuzz bench sim image boards flash docs clean
 
 install: $(READY) ## make the environment .venv, which every other target makes too
 
@@ -39,6 +39,9 @@ lint: $(READY) ## ruff, formatting, types of the PC side, and of the firmware po
 
 rabbits: $(READY) ## run every known-bad firmware against the suite, print rules x rabbits
 	@$(BIN)/pitbench rabbits $(DEVICE) --target $(TARGET) --jobs $(JOBS)
+
+fuzz: $(READY) ## a million mutated frames and ten thousand bills on every wire, both sides against each other
+	@PITBENCH_FUZZ_FRAMES=1000000 PITBENCH_FUZZ_BILLS=10000 $(BIN)/pytest -q -n $(JOBS) tests/wires
 
 bench: $(READY) ## measure: link, boot, CRC, suite, rabbits, heap, commits, statistics
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[bench]'

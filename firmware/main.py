@@ -56,6 +56,7 @@ class Machine:
         self.device = self._restore(module)
         self.wire = wire.Wire(self.device, boot.wire, boot.crc16, self.step, boot, self.now)
         self.wire.store = self.store  # for a protocol that keeps something of its own
+        self.wire.entropy = self.entropy  # and for one that draws a key
         plain.between = self._between_writes
         kinds = ops(self, product.LATE_OPS) + (rig.ops(self) if rig else ())
         self.link = Server(boot.link, boot.crc16, kinds, self.identity)

@@ -14,6 +14,7 @@ A row of a TOML file has:
     images    kinds of image on which it can be shown: bench, release
     devices   who is bound
     instead   INSPECT, DOCUMENT or NOT APPLICABLE, with `condition`, where there is no test
+    wires     protocols on which alone it can be asked; on any other it is NOT APPLICABLE, by the `condition`
     parts     names of [part.NAME] tables: the row becomes one rule a part, each with its own id
     elsewhere other devices that the same is asked of by another clause: `devices`, `clause`, and where they differ
               `basis` (a HOUSE row stays one) and `id`, what stands in the clause's place at the head of the id
@@ -27,13 +28,14 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pitbench.errors import PitbenchError
+from pitbench.protocols import names as wire_names
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -47,6 +49,7 @@ INSTEAD = ("INSPECT", "DOCUMENT", "NOT APPLICABLE")
 _KEYS = {"id", "clause", "citation", "basis", "reads", "method", "limits", "needs", "images", "devices"} | {
     "instead",
     "condition",
+    "wires",
     "parts",
     "elsewhere",
 }
@@ -108,6 +111,7 @@ class Rule:
     images: tuple[str, ...] = ("bench",)
     instead: str | None = None
     condition: str = ""
+    wires: tuple[str, ...] = ()
     row: str = ""
 
     @property
@@ -120,6 +124,10 @@ class Rule:
         """The decision rule in words."""
         kept = "; ".join(f"{name} {limit}" for name, limit in self.limits.items())
         return f"{kept}; every expectation is met" if kept else "every expectation is met"
+
+    def on_wire(self, wire: str) -> Rule:
+        """The rule where a device has this wire: NOT APPLICABLE, unless it can be asked there."""
+        return replace(self, instead="NOT APPLICABLE") if self.wires and wire not in self.wires else self
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON evidence."""
@@ -159,8 +167,10 @@ def every_rule(folder: Path = HERE / "rules") -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-def rules_for(device: str, folder: Path | None = None) -> dict[str, Rule]:
+def rules_for(device: str, folder: Path | None = None, wire: str | None = None) -> dict[str, Rule]:
     """Rules that bind a device, by id; `folder` holds rule files other than the catalogue's own.
+
+    With `wire`, those that can't be asked on it are NOT APPLICABLE.
 
     Raises CatalogueError for a device that no rule names.
     """
@@ -169,7 +179,7 @@ def rules_for(device: str, folder: Path | None = None) -> dict[str, Rule]:
     if not found:
         known = sorted({name for rule in every for name in rule.devices})
         raise CatalogueError(f"No rule binds a device '{device}'.", f"Devices: {', '.join(known)}.")
-    return found
+    return {name: rule.on_wire(wire) if wire else rule for name, rule in found.items()}
 
 
 def selected(rules: Iterable[Rule], patterns: Iterable[str]) -> list[Rule]:
@@ -284,6 +294,7 @@ def _rule(row: dict[str, Any], path: Path, of_row: str = "") -> Rule:
         images=tuple(row.get("images", ("bench",))),
         instead=row.get("instead"),
         condition=row.get("condition", ""),
+        wires=tuple(row.get("wires", ())),
         row=of_row or row["id"],
     )
 
@@ -295,7 +306,7 @@ def _refuse_bad_row(row: dict[str, Any], path: Path) -> None:
     problems += [f"basis {row['basis']!r} is none of {BASES}"] if row.get("basis") not in (*BASES, None) else []
     problems += [f"unknown need {need!r}" for need in row.get("needs", []) if need not in known_needs()]
     problems += [f"unknown image kind {kind!r}" for kind in row.get("images", []) if kind not in IMAGE_KINDS]
-    problems += _instead_problems(row)
+    problems += _instead_problems(row) + _wire_problems(row)
     if problems:
         raise CatalogueError(f"{path.name}: {row['id']}: {'; '.join(problems)}.")
 
@@ -306,6 +317,13 @@ def _instead_problems(row: dict[str, Any]) -> list[str]:
     known = row["instead"] in INSTEAD
     problems = [] if known else [f"instead {row['instead']!r} is none of {INSTEAD}"]
     return problems + ([] if row.get("condition") else ["'instead' without a 'condition'"])
+
+
+def _wire_problems(row: dict[str, Any]) -> list[str]:
+    if "wires" not in row:
+        return []
+    problems = [f"unknown wire {wire!r}" for wire in row["wires"] if wire not in wire_names()]
+    return problems + ([] if row.get("condition") else ["'wires' without a 'condition'"])
 
 
 def _refuse_duplicates(rules: Iterable[Rule]) -> None:

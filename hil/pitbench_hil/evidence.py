@@ -170,7 +170,7 @@ def refuse_hunt(folder: Path, head: dict[str, Any]) -> None:
 def rules_of_run(head: dict[str, Any]) -> list[Rule]:
     """Today's rules for the device and selection of a run."""
     folder = Path(head["rule_files"]) if head.get("rule_files") else None
-    rules = rules_for(head["device"], folder)
+    rules = rules_for(head["device"], folder, head.get("wire"))
     chosen = head.get("rule_ids")
     return [rules[name] for name in chosen if name in rules] if chosen else list(rules.values())
 

@@ -85,16 +85,16 @@ def look_at(target: Target, device: str, wire: str, images: Mapping[str, Path], 
     """
     with open_target(target, device=device, wire=wire) as board:
         identity = board.identity
-        if identity["device"] != device:
-            raise WrongBoard(
-                f"The board of {target.text} is a {identity['device']}, not a {device}.", "Flash the device's image."
-            )
-        if identity["wire"] != wire:
+        if identity["device"] == device and identity["wire"] != wire:
             raise WrongBoard(
                 f"The wire of the board of {target.text} is {identity['wire']}, not {wire}.",
                 "Name it with --wire, or flash the image with that wire.",
             )
         prove_same_board(board)
+        if identity["device"] != device:
+            raise WrongBoard(
+                f"The board of {target.text} is a {identity['device']}, not a {device}.", "Flash the device's image."
+            )
         refuse_other_image(identity, digests(_expected(identity, device, images)))
     return LastingBoard(str(identity["board"]), str(identity["image"]), budget)
 

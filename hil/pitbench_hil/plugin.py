@@ -160,12 +160,13 @@ def _begin(config: pytest.Config) -> Run:
     option = config.option
     device = normal_device(option.device)
     rule_files = Path(option.rule_files).resolve() if option.rule_files else None
-    every = rules_for(device, rule_files)
+    images = asked.image_dirs(option.image)
+    wire = asked.wire(device, option.wire, images)
+    every = rules_for(device, rule_files, wire)
     wanted = asked.words(option.rules, "--rules")
     rules = {rule.id: rule for rule in selected(every.values(), wanted)} if wanted else every
     profiles = profiles_named(option.profile)
-    uncertainty, images = asked.uncertainty_ms(option.timing_uncertainty), asked.image_dirs(option.image)
-    wire = asked.wire(device, option.wire, images)
+    uncertainty = asked.uncertainty_ms(option.timing_uncertainty)
     is_worker = hasattr(config, "workerinput")
     lasting = None if is_worker else _looked_at(option, device, wire, images)
     folder = _folder(config, device, wire, rules, profiles, rule_files)

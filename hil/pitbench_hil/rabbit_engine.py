@@ -50,6 +50,7 @@ class Hunt:
     target: str
     rules: Mapping[str, Rule]
     folder: Path
+    wire: str
     jobs: int = 2
     full: bool = False
     timeout: float = TIMEOUT_S
@@ -199,7 +200,7 @@ def _verdicts(folder: Path, rules: Iterable[Rule]) -> Verdicts:
 
 
 def _words(hunt: Hunt, more: list[str], rules: Iterable[str] = ()) -> list[str]:
-    return pytest_words(_places(hunt, rules), hunt.device, hunt.target, *more, rules=rules)
+    return pytest_words(_places(hunt, rules), hunt.device, hunt.target, "--wire", hunt.wire, *more, rules=rules)
 
 
 def _places(hunt: Hunt, rules: Iterable[str]) -> list[Path]:
@@ -247,11 +248,11 @@ def _work(words: list[str], log: Path, build: Mapping[str, Any], hunt: Hunt) -> 
         os.dup2(file.fileno(), 2)
     board = board_of(hunt.target)
     for kind, out in build.get("images", {}).items():
-        hunt.build(hunt.device, kind, out, patches=build["patch"], board=board)
+        hunt.build(hunt.device, kind, out, patches=build["patch"], board=board, wire=hunt.wire)
         if measures_otherwise(build["patch"]):
             here = out
             if board != HERE:
                 here = out.with_name(f"{kind}-here")
-                hunt.build(hunt.device, kind, here, patches=build["patch"], board=HERE)
+                hunt.build(hunt.device, kind, here, patches=build["patch"], board=HERE, wire=hunt.wire)
             sign_as_its_own(out, here)
     raise SystemExit(run_pytest(words))

@@ -9,6 +9,7 @@ Rows are in `rabbits/<device>/*.toml`, a file a topic:
     new = "if False:"
     violates = ["NJ-1.28N(i)2"]                # rule ids; a clause stands for all its parts
     why = "The stacker's door doesn't stop acceptance."
+    wire = "ebds"                              # left out: the device's usual one
 
 Rows in `rabbits/common/` are hunted on every device that one of their rules binds, and that has the file. A device's
 own row takes the place of a common one of its name.
@@ -52,6 +53,7 @@ class Rabbit:
     new: str
     violates: tuple[str, ...]
     why: str
+    wire: str = ""
 
     def patch(self, firmware: Path = FIRMWARE) -> dict[str, str]:
         """The patched text by path below `firmware`. Raises RabbitError unless `old` stands there exactly once."""
@@ -123,6 +125,7 @@ def _rabbits_of(path: Path) -> list[Rabbit]:
 
 
 def _rabbit(row: dict[str, object], path: Path) -> Rabbit:
+    row = {"wire": "", **row}
     keys = set(Rabbit.__dataclass_fields__)
     if row.keys() != keys or not row["violates"] or row["old"] == row["new"]:
         missing = sorted(keys ^ row.keys()) or ["violates or a change"]

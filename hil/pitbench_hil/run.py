@@ -98,7 +98,7 @@ class Run:
         """
         record = self._current()
         record.add("identity", identity=dict(identity), rung=rung, pc=dict(pc or {}), cut=cut)
-        refuse_other_image(identity, pc or {})
+        refuse_other_image(identity, {**({"wire": self.wire} if "wire" in identity else {}), **(pc or {})})
         self.require({*identity.get("caps", []), *caps, *BENCH_ALONE})
 
     def require(self, caps: Iterable[str]) -> None:

@@ -23,6 +23,7 @@ from pitbench_hil.selection import (
     image_of,
     narrowed,
     needs_of,
+    not_asked,
     sampled,
     suite_folder,
     trouble_of,
@@ -85,7 +86,7 @@ class Runner:
         record = self.run.open_record(
             item.nodeid, decided(item, self.run.catalogue), image_of(item), needs_of(item, self.run.catalogue)
         )
-        if why := self._refusal(image_of(item)):
+        if why := self._refusal(image_of(item)) or not_asked(item, self.run.catalogue):
             record.add("skipped", why=why)
             pytest.skip(why)
 

@@ -84,10 +84,16 @@ def trouble_of(item: Any, rules: Mapping[str, Rule]) -> str | None:
             return (
                 f"{item.nodeid} names rule '{name}', which isn't in the catalogue{f'; {near[0]} is' if near else ''}."
             )
-        if rules[name].instead:
+        if rules[name].instead and not rules[name].wires:
             return f"{item.nodeid} tests {name}, which is {rules[name].instead} in the catalogue."
     unknown = sorted(set(marked(item, "needs")) - known_needs().keys())
     return f"{item.nodeid} needs {unknown[0]!r}, which rules/needs.toml doesn't know." if unknown else None
+
+
+def not_asked(item: Any, rules: Mapping[str, Rule]) -> str:
+    """Why none of a test's rules can be asked on this wire, "" where one can."""
+    named = [rules[name] for name in decided(item, rules) if name in rules]
+    return named[0].condition if named and all(rule.instead for rule in named) else ""
 
 
 def wanted(item: Any, chosen: Mapping[str, Rule], kinds: Iterable[str]) -> bool:

@@ -92,7 +92,7 @@ def run_each(
     """Run a command of pitbench for each device, and print the summary of all. Returns the worst exit code.
 
     Args:
-        shares: name of a share, a device's or a device's with a wire → the words of its command.
+        shares: name of a share, a device's or a device's with a wire → the device, and the words behind it.
         target: names the new folders in `runs`; with `run_dir`, each device has one in it.
         columns: what the summary says of a share.
 
@@ -103,7 +103,8 @@ def run_each(
     parts = []
     for name, words in shares.items():
         folder = root / name if run_dir else free_folder(root, name, target)
-        parts.append(Part(name, (*PITBENCH, command, *words, "--run-dir", str(folder)), folder))
+        device, *more = words
+        parts.append(Part(name, (*PITBENCH, command, device, "--run-dir", str(folder), *more), folder))
     ended = run_parts(parts)
     print("\n" + "\n".join(summary(ended, columns)), flush=True)
     return exit_code(ended)

@@ -48,7 +48,7 @@ def test_reason(board, check):
 """
 
 
-def build(device: str, kind: str, out: Path, *, patches: dict[str, str], board: str) -> None:
+def build(device: str, kind: str, out: Path, *, patches: dict[str, str], board: str, wire: str) -> None:
     assert board == "unix"
     (out / "image" / kind).mkdir(parents=True)
     (out / "image" / "crc").write_bytes(b"\0\0")
@@ -72,7 +72,16 @@ def hunt(bench, tmp_path):
     folder = tmp_path / "hunt"
     more = ("--rule-files", str(bench.rules))
     return Hunt(
-        (bench.suite,), "bill-acceptor", "unix:", rules, folder, jobs=1, more=more, build=build, firmware=firmware
+        (bench.suite,),
+        "bill-acceptor",
+        "unix:",
+        rules,
+        folder,
+        "id003",
+        jobs=1,
+        more=more,
+        build=build,
+        firmware=firmware,
     )
 
 

@@ -196,7 +196,7 @@ def test_every_device_has_its_rabbits_listed(begun, capsys):
         (["verify", "--rules", "NJ-9"], "No rule is named 'NJ-9'."),
         (
             ["verify", "--image", "bench=x"],
-            f"A built image is one device's. Name its device: {' or '.join(BUILT)}.",
+            f"A built image is one device's, with one wire. Name its device: {' or '.join(BUILT)}.",
         ),
         (
             ["verify", "bill-acceptor", "shuffler", "--target", "/dev/a,wire=/dev/b"],

@@ -334,7 +334,7 @@ def test_a_second_run_in_one_folder_is_refused(bench):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--device", "roulette"), "No rule binds a device 'roulette'. Devices: bill-acceptor."),
+        (("--device", "roulette"), "There is no device 'roulette'. Choose from: bill-acceptor,"),
         (("--rules", "NJ-9"), "No rule is named 'NJ-9'."),
         (("--profile", "nv"), "There is no profile 'nv'. Choose from: nj, ny, house."),
         (("--rules", ","), "--rules ',' names nothing."),

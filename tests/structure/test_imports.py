@@ -27,7 +27,7 @@ TABLE = {
     "main.py": FIRMWARE_PLACES | PURE | {"gc", "sys", "product"},
     "hal": U_NAMES | FIXED | {"hal", "host", "serial"},
     "device": PURE | {"device"},
-    "wire": PURE | {"device", "wire", "product", "gc"},
+    "wire": PURE | {"device", "wire", "product", "gc", "ucryptolib"},
     "link": PURE | {"hal", "device", "link", "gc", "os", "sys"},
     "bench": PURE | {"hal", "device", "link", "bench", "sys"},
 }

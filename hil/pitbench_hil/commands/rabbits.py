@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pitbench.addresses import LOOKS_LIKE_A_PORT, parse_target
 from pitbench.devices import BUILT
+from pitbench.sources import wire_of
 from pitbench.targets import prove_startable
 
 from pitbench_hil.catalogue import Rule, normal_device, rules_for
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "name", nargs="*", default=[], help=f"devices ({', '.join(BUILT)}: all); of one, only these rabbits"
     )
     parser.add_argument("--target", default=DEFAULT_TARGET, help=f"virtual board to run them on ({DEFAULT_TARGET})")
+    parser.add_argument("--wire", metavar="NAME", help="only those that are hunted on this wire (all, each on its own)")
     parser.add_argument("--full", action="store_true", help="every rule on every rabbit, not only until it is caught")
     parser.add_argument("-n", "--jobs", type=_jobs, default=2, help="boards at a time (2)")
     parser.add_argument("--list", action="store_true", help="list the rabbits, and run nothing")
@@ -45,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.list:
         _refuse_real(args.target)
     devices, names = _devices_and_names(args.name)
-    hunted = {device: _chosen(rabbits_for(device), names) for device in devices}
+    hunted = {device: _on_wire(device, _chosen(rabbits_for(device), names), args.wire) for device in devices}
     for device in hunted if not names else ():
         _say_left_out(device)
     # Every row is proven to fit before anything is built.
@@ -53,11 +55,29 @@ def run(args: argparse.Namespace) -> int:
         _prove_rows(rabbits, rules_for(device))
     if args.list:
         return _list(hunted)
-    if len(devices) == 1:
-        return _hunt(devices[0], hunted[devices[0]], bool(names), args)
-    words = ["--target", args.target, "--jobs", str(args.jobs), *(["--full"] if args.full else [])]
-    shares = {device: [device, *words] for device in devices}
+    runs = [(device, wire) for device, rabbits in hunted.items() for wire in _wires(rabbits)]
+    if len(runs) == 1:
+        ((device, wire),) = runs
+        return _hunt(device, wire, hunted[device], bool(names), args)
+    words = [*names, "--target", args.target, "--jobs", str(args.jobs), *(["--full"] if args.full else [])]
+    shares = {"-".join(filter(None, run)): [run[0], "--wire", wire_of(run[0], run[1] or None), *words] for run in runs}
     return run_each("rabbits", shares, _named(args.target), args.run_dir, _catches)
+
+
+def _on_wire(device: str, rabbits: list[Rabbit], wire: str | None) -> list[Rabbit]:
+    """Those that are hunted on a wire; all for None. Raises RabbitError, UnknownName."""
+    if wire is None:
+        return rabbits
+    asked = "" if wire_of(device, wire) == wire_of(device) else wire
+    if not (found := [rabbit for rabbit in rabbits if rabbit.wire == asked]):
+        raise RabbitError(
+            f"No rabbit of the {device} is hunted on {wire}.", "`pitbench rabbits DEVICE --list` names them."
+        )
+    return found
+
+
+def _wires(rabbits: list[Rabbit]) -> list[str]:
+    return list(dict.fromkeys(rabbit.wire for rabbit in rabbits))
 
 
 def _devices_and_names(words: list[str]) -> tuple[list[str], list[str]]:
@@ -94,12 +114,13 @@ def _named(target: str) -> str:
     return f"rabbits-{target}"
 
 
-def _hunt(device: str, rabbits: list[Rabbit], some: bool, args: argparse.Namespace) -> int:
-    target = _named(args.target)
+def _hunt(device: str, wire: str, rabbits: list[Rabbit], some: bool, args: argparse.Namespace) -> int:
+    target, some = _named(args.target), some or bool(wire)
     folder = args.run_dir.resolve() if args.run_dir else free_folder(Path("runs").resolve(), device, target)
     start_run(folder, device, target, profiles=[PROFILE], hunt=True)
-    suites, rules = tuple(suites_of(device)), rules_for(device)
-    hunt = Hunt(suites, device, args.target, rules, folder, jobs=args.jobs, full=args.full)
+    wire = wire_of(device, wire or None)
+    suites, rules = tuple(suites_of(device)), rules_for(device, wire=wire)
+    hunt = Hunt(suites, device, args.target, rules, folder, wire, jobs=args.jobs, full=args.full)
     lock = lock_run(folder)
     try:
         return hunt_all(hunt, rabbits, _violated(rabbits, hunt) if some else [])

@@ -184,6 +184,10 @@ class Speech:
         """Whether a device's frame answers a host's, and isn't news that it sent by itself."""
         return True
 
+    def complains(self, frame: Any) -> bool:
+        """Whether a device's frame says nothing but that it got a damaged one."""
+        return False
+
     def usual(self, command: int, data: bytes) -> Frame:
         """A setting that the wire has no word for, as it always is there. Skips for any other value."""
         if command not in USUAL or USUAL[Command(command)] != data:
