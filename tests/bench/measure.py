@@ -20,6 +20,7 @@ import measure_emulated
 import measure_selector
 import measure_shuffler
 import measure_statistics
+import measure_wires
 from pitbench import items
 from pitbench.image import build_image
 from pitbench.link import encode_line
@@ -67,6 +68,7 @@ def main() -> int:
         crc_speed(image.folder)
         on_one_board()
         measure_emulated.measure(row)
+    measure_wires.measure(row)
     measure_shuffler.measure(row)
     measure_selector.measure(row)
     measure_dice_shaker.measure(row)
