@@ -58,7 +58,8 @@ class Machine:
         self.wire.store = self.store  # for a protocol that keeps something of its own
         self.wire.entropy = self.entropy  # and for one that draws a key
         plain.between = self._between_writes
-        kinds = ops(self, product.LATE_OPS) + (rig.ops(self) if rig else ())
+        own = tuple(product.LATE_OPS) + (("link.tunnel", "wire") if boot.board.TUNNEL else ())
+        kinds = ops(self, own) + (rig.ops(self) if rig else ())
         self.link = Server(boot.link, boot.crc16, kinds, self.identity)
 
     def _restore(self, module):
@@ -241,7 +242,7 @@ def run(boot):
     machine.start()
     gc.collect()
     # A plant reads no control lines: what nobody reads would wake it for ever.
-    ports = (boot.link, boot.wire) if rig else (boot.link, boot.wire, boot.control)
+    ports = (boot.link,) + boot.wires + (() if rig else (boot.control,))
     while True:
         boot.port.wait(ports, machine.delay())
         now = machine.clock.now()

@@ -14,4 +14,6 @@ FRAM: dict[str, Any] | None
 # Sensor → pin, pull, active level; output → pin, and that of the other direction.
 PINS: dict[str, tuple[str | int, str, int]]
 OUTPUTS: dict[str, tuple[str | int, ...]]
+# Whether the wire goes over the link, where there is no second port.
+TUNNEL: bool
 FROM_PINS: tuple[str, ...]

@@ -29,6 +29,12 @@ class Boot:
         self.board = board
         self.port = port
         self.link, self.wire, self.control = port.open_ports(board)
+        # What the ports are waited at: a tunnelled wire's bytes come with the link's.
+        self.wires = (self.wire,)
+        if board.TUNNEL:
+            import tunnel
+
+            self.wire, self.wires = tunnel.Tunnel(), ()
         self.cause = port.cause()
         # Why there is no place for data, else "".
         self.no_store = _open_store()

@@ -55,6 +55,8 @@ class LinkResponder:
             return {"id": number, "ok": self._identity(request.get("session"))}
         if what == "status":
             return {"id": number, "ok": self._status()}
+        if what == "wire" and not self._boot.wires:
+            return {"id": number, "ok": {"hex": self._boot.wire.carry(request.get("hex", ""))}}
         if self._clearing and what in self._clearing.OPERATIONS:
             reply = self._clearing.answer(what, request)
             reply["id"] = number
@@ -112,7 +114,7 @@ def run(boot, condition, why, clearing=None):
     boot.wire.configure(*responder_wire.SERIAL)
     link = LinkResponder(boot, condition, why, clearing)
     wire = WireStream(responder_wire.WireResponder(boot, why, lambda data: send(boot.wire, data)).take)
-    ports = (boot.link, boot.wire, boot.control)
+    ports = (boot.link,) + boot.wires + (boot.control,)
     while True:
         boot.port.feed()
         boot.port.wait(ports, 1000)

@@ -15,8 +15,8 @@ _NEVER_ANSWERED = b"\x00\xff"
 # Failure, with our code for a signature; illegal command.
 _FAILURE = b"\x47\x59"
 _ILLEGAL = b"\x30"
-# Part number with the CRC as measured, as in a good board's answer; no serial and no asset number.
-_IDENTITY = "PITBENCH-%04X              " + 7 * "\0"
+# Part number with version and the CRC as measured, as in a good board's answer; no serial and no asset number.
+_IDENTITY = "PB-CCN-010 %04X            " + 7 * "\0"
 
 
 # 02 03 LEN CMD [data] CRClo CRChi; a wrong CRC is met with silence.

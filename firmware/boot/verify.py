@@ -22,7 +22,7 @@ _HEAD = const(6)
 _LAYOUT = {
     "/": "boot.py main.py boot/ image/ data/",
     "/boot": "authority.mpy block.mpy board.mpy clearing.mpy crc.mpy fram.mpy key.mpy port.mpy"
-    " responder.mpy responder_wire.mpy serial.mpy verify.mpy",
+    " responder.mpy responder_wire.mpy serial.mpy tunnel.mpy verify.mpy",
     "/data": "a b log0 log1 boot version tilt gat0 gat1",
 }
 

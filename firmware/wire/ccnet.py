@@ -225,10 +225,10 @@ class Wire(Frames):
         item = self.device.item
         return item.digits.encode() if item and item.digits and self.device.state in _WITH_ITEM else None
 
-    # Part number with the embedded signature, serial number, asset number.
+    # Part number with version and embedded signature, serial number, asset number.
     def _identity(self):
         serial = self.boot.port.unique_id()[-12:].upper()
-        return ("PITBENCH-%04X  %-12s" % (self.boot.image_crc, serial)).encode() + bytes(7)
+        return ("PB-CCN-010 %04X%-12s" % (self.boot.image_crc, serial)).encode() + bytes(7)
 
     # -- checksum --------------------------------------------------------
 

@@ -41,13 +41,12 @@ CONDITIONS = {
     "memory_error": (0, 0x04),
     "post_failed": (0, 0x04),
     "acceptor_door": (0, 0x40),
-    "stacker_door": (0, 0x40),
     "jam_stacker": (0x04, 0),
     "jam_acceptor": (0x04, 0),
     "cheated": (0x01, 0),
     "stacker_full": (0x08, 0),
 }
-_NO_CASSETTE = ("stacker_removed", "stacker_unlocked")
+_NO_CASSETTE = ("stacker_removed", "stacker_door", "stacker_unlocked")
 _REJECTED = const(0x02)
 
 

@@ -79,18 +79,18 @@ class Events(Session):
         conditions = [CONDITIONS[name] for name in self.device.standing.names()]
         self._say_news(said, state, _REMOVED in conditions)
         self._fraud_known = self._fraud_known and _FRAUD in conditions
+        if state == "error" and _FAILURE in conditions:
+            return _SOFTWARE_ERROR
         if self._fresh:
             self._say_reset(said, state)
-        elif state == "error":
-            if _FAILURE in conditions:
-                return _SOFTWARE_ERROR
-            self._say_conditions(said, conditions, with_ack)
         elif state in HELD:
             self._offer(said)
         elif state == "vend_valid":
             self._credit(said)
         else:
             self._say_state(said, state, with_ack)
+        if state == "error":
+            self._say_conditions(said, conditions, with_ack)
         self.standing = bytes(said) if state in _STANDING and not self._owed else b""
         return bytes(said)
 

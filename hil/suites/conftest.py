@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pitbench.addresses import EMULATED
+from pitbench.addresses import EMULATED, LINK, parse_target
 from pitbench.image import Image, build_image, load_image
 from pitbench.signing import signing_key
 from pitbench.sources import FIRMWARE
@@ -36,9 +36,10 @@ def image(run: Run, image_kind: str, tmp_path_factory: pytest.TempPathFactory) -
     if given:
         return run.once(f"image {image_kind}", lambda: load_image(given, run.device, image_kind))
     folder = tmp_path_factory.getbasetemp() / f"image-{image_kind}"
-    name = run.lasting.name if run.lasting else board_of(run.target)
+    name, tunnel = run.lasting.name if run.lasting else board_of(run.target), parse_target(run.target).wire == LINK
     return run.once(
-        f"image {image_kind}", lambda: build_image(run.device, image_kind, folder, board=name, wire=run.wire)
+        f"image {image_kind}",
+        lambda: build_image(run.device, image_kind, folder, board=name, wire=run.wire, tunnel=tunnel),
     )
 
 

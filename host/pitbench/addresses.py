@@ -17,6 +17,8 @@ VIRTUAL_RUNGS = {"virtual": None, "unix": "unix", "wasm": "wasm"}
 EMULATED, EMULATED_BOARD = "emu", "rp2040-emulated"
 USB = "usb:"
 HUB = "hub"
+LINK = "link"
+TUNNELLED = f",wire={LINK}"
 OPTIONS = ("wire=PORT", "rig=PORT", "power=hub")
 SHAPES = [
     "virtual",
@@ -39,7 +41,7 @@ class Target:
         virtual: whether the board is started by the bench.
         interpreter: kind asked for on a virtual board, None: the best there is; "emu" is an emulated board.
         uf2: MicroPython of an emulated board, "": the one that is found.
-        link, wire: ports of a real board, as typed; "" on a virtual one.
+        link, wire: ports of a real board, as typed; "" on a virtual one. The wire is "link" where it is tunnelled.
         rig: port of the rig's lines around a real board, "": there are none.
         power: what switches a real board's supply, "hub" or "".
     """
@@ -56,14 +58,17 @@ class Target:
 
 def parse_target(text: str) -> Target:
     """The target that a person typed. Raises UnknownName with the right choices, PitbenchError."""
-    kind, colon, file = text.partition(":")
+    bare, wire = (text.removesuffix(TUNNELLED), LINK) if text.endswith(TUNNELLED) else (text, "")
+    kind, colon, file = bare.partition(":")
     if kind == EMULATED and "," in file:
-        raise PitbenchError(f"{text} has options, and an emulated board takes none.", "Write emu: or emu:FILE.uf2.")
+        raise PitbenchError(
+            f"{text} has options, and an emulated board takes none but wire=link.", "Write emu: or emu:FILE.uf2."
+        )
     if kind == EMULATED and (colon or not file):
-        return Target(text, True, EMULATED, uf2=file)
-    name = text.removesuffix(":")
+        return Target(text, True, EMULATED, uf2=file, wire=wire)
+    name = bare.removesuffix(":")
     if name in VIRTUAL_RUNGS:
-        return Target(text, True, VIRTUAL_RUNGS[name])
+        return Target(text, True, VIRTUAL_RUNGS[name], wire=wire)
     if not LOOKS_LIKE_A_PORT.match(text):
         raise UnknownName("target", text, SHAPES)
     return _real(text)
@@ -73,8 +78,10 @@ def _real(text: str) -> Target:
     link, *words = text.split(",")
     options = dict(_option(word) for word in words)
     if "wire" not in options:
-        # Tunnelling the wire over the link comes with boards that have one port only.
-        raise PitbenchError(f"The target {text} names no wire port.", f"Write {text},wire=PORT.")
+        raise PitbenchError(
+            f"The target {text} names no wire port.",
+            f"Write {text},wire=PORT, or {text},wire=link for an image that was built with --tunnel.",
+        )
     if options["wire"] == link:
         raise PitbenchError(f"The target {text} names one port twice.", "Write the adapter's port as wire=PORT.")
     if "power" in options and not link.startswith(USB):

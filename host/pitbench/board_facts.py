@@ -66,6 +66,7 @@ def board_module(facts: Mapping[str, Any]) -> str:
             "FRAM": facts.get("fram"),
             "PINS": {name: _input(row) for name, row in facts.get("pins", {}).items()},
             "OUTPUTS": {name: _output(row) for name, row in facts.get("outputs", {}).items()},
+            "TUNNEL": facts.get("tunnel", False),
             "FROM_PINS": facts.get("sensors", {}).get("from_pins", []),
         }
     )

@@ -20,7 +20,7 @@ import serial.rfc2217
 
 from pitbench.errors import PitbenchError
 from pitbench.sniffing import Row
-from pitbench.transport import FROM_BOARD, LOST, READ_SIZE, TO_BOARD, SerialTransport, TransportGone
+from pitbench.transport import FROM_BOARD, LOST, READ_SIZE, TO_BOARD, Transport
 from pitbench.virtual.ptys import PtyPort
 
 # How long a side is waited for before it is asked whether to go on, in seconds.
@@ -166,18 +166,18 @@ class Bridge:
     """Carries bytes between a board's port and a host's side until it is closed or the board goes.
 
     Args:
-        board: the board's port.
+        board: the board's port, or its wire tunnelled over the link.
         side: the host's.
         told: called with each piece that crosses, from two threads.
     """
 
-    def __init__(self, board: SerialTransport, side: Side, told: Told | None = None) -> None:
+    def __init__(self, board: Transport, side: Side, told: Told | None = None) -> None:
         self._board, self._side, self._told = board, side, told or (lambda row: None)
         self._over = threading.Event()
-        self._gone: TransportGone | None = None
+        self._gone: PitbenchError | None = None
 
     def run(self, running: Callable[[], bool]) -> None:
-        """Carry for as long as `running()` says so. Raises TransportGone, TransportStuck."""
+        """Carry for as long as `running()` says so. Raises TransportGone, TransportStuck, and what a link raises."""
         back = threading.Thread(target=self._to_host, daemon=True)
         back.start()
         try:
@@ -193,7 +193,7 @@ class Bridge:
         try:
             while not self._over.is_set():
                 self._carry(self._board.read(TURN_S), FROM_BOARD, self._side.write)
-        except TransportGone as error:
+        except PitbenchError as error:
             self._gone = error
 
     def _carry(self, data: bytes, direction: str, write: Callable[[bytes], None]) -> None:

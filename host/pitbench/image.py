@@ -76,6 +76,7 @@ def build_image(
     *,
     board: str = "unix",
     wire: str | None = None,
+    tunnel: bool = False,
     sources: Path | None = None,
     patches: Mapping[str, str] | None = None,
     product: Mapping[str, str | int] | None = None,
@@ -86,6 +87,7 @@ def build_image(
     Args:
         kind: "bench" or "release".
         wire: the protocol, None for the device's usual one.
+        tunnel: whether the wire goes over the link, for a board that has no second port for it.
         sources: another firmware folder than this tree's.
         patches: new texts by path in that folder, as `device/bill_acceptor.py`.
         product: constants that replace or join those of product.py.
@@ -97,7 +99,7 @@ def build_image(
     if kind not in KINDS:
         raise UnknownName("image kind", kind, list(KINDS))
     tree = Tree(sources, patches)
-    facts = board_facts(board)
+    facts = {**board_facts(board), "tunnel": tunnel}
     device = product_name(device)
     revision = tree.revision(device, compiler.identity(), wire)
     names: dict[str, object] = {"DEVICE": device, "VERSION": VERSION, "REVISION": revision, "KIND": kind}

@@ -3,6 +3,7 @@
 pitbench bridge PORT --protocol ebds                       a pty on this machine
 pitbench bridge PORT --protocol ebds --tcp 4001            raw bytes: socket://127.0.0.1:4001
 pitbench bridge PORT --rfc2217 4001                        the host sets the line itself: rfc2217://127.0.0.1:4001
+pitbench bridge LINK --tunnel --protocol ebds              the wire of a board with one port (image built with --tunnel)
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from pathlib import Path
 from pitbench.addresses import port_of
 from pitbench.bridging import LOOPBACK, Bridge, PtySide, Side, TcpSide
 from pitbench.errors import PitbenchError
+from pitbench.framing import Framing
 from pitbench.protocols import names, protocol_named
 from pitbench.sniffing import Row, Sniffer
-from pitbench.transport import SerialTransport, open_transport
+from pitbench.transport import Transport, open_transport
+from pitbench.tunnel import open_tunnel
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = __doc__
     parser.add_argument("port", help="the board's: path, usb:ADAPTER or URL")
     parser.add_argument("--protocol", default="id003", help=f"sets the line: {', '.join(names())} (%(default)s)")
+    parser.add_argument("--tunnel", action="store_true", help="PORT is the board's link, and its wire goes over it")
     sides = parser.add_mutually_exclusive_group()
     sides.add_argument("--tcp", metavar="[HOST:]PORT", help=f"listen there for raw bytes (host: {LOOPBACK})")
     sides.add_argument("--rfc2217", metavar="[HOST:]PORT", help="listen there for a host that sets the line itself")
@@ -38,8 +42,7 @@ def run(args: argparse.Namespace) -> int:
     protocol = protocol_named(args.protocol)
     until = None if args.seconds is None else time.monotonic() + args.seconds
     with ExitStack() as held:
-        board = held.enter_context(open_transport(port_of(args.port), name="wire", framing=protocol.FRAMING))
-        side = _side(args, board)
+        board, side = _sides(args, protocol.FRAMING, held)
         held.callback(side.close)
         record = held.enter_context(args.record.open("a", encoding="utf-8")) if args.record else None
         told = Ear(Sniffer(protocol) if args.sniff else None, record)
@@ -80,12 +83,16 @@ class Ear:
             print(line, flush=True)
 
 
-def _side(args: argparse.Namespace, board: SerialTransport) -> Side:
-    if args.tcp:
-        return TcpSide(*_address(args.tcp))
-    if args.rfc2217:
-        return TcpSide(*_address(args.rfc2217), board.pyserial)
-    return PtySide()
+def _sides(args: argparse.Namespace, framing: Framing, held: ExitStack) -> tuple[Transport, Side]:
+    address = _address(args.tcp or args.rfc2217) if args.tcp or args.rfc2217 else None
+    if args.tunnel and args.rfc2217:
+        raise PitbenchError("A tunnelled wire has no line to set.", "Write --tcp instead of --rfc2217.")
+    if args.tunnel:
+        return held.enter_context(open_tunnel(port_of(args.port))), TcpSide(*address) if address else PtySide()
+    board = held.enter_context(open_transport(port_of(args.port), name="wire", framing=framing))
+    if address is None:
+        return board, PtySide()
+    return board, TcpSide(*address, board.pyserial if args.rfc2217 else None)
 
 
 def _address(text: str) -> tuple[str, int]:

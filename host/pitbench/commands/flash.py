@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="for its answer after a restart (default: %(default)g)",
     )
     add_wire(parser)
+    parser.add_argument("--tunnel", action="store_true", help="its wire goes over the link: for a board with one port")
     add_signing_key(parser)
     parser.add_argument("--clean", action="store_true", help="remove files that are no part of an image")
 
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     ports = [port_of(port) for port in args.port] or found_ports(args.board, args.all)
     names = filter(None, (device, args.wire, args.kind, args.board))
     out, key = Path("build") / "-".join(names), signing_key(args.signing_key)
-    image = build_image(device, args.kind, out, board=args.board, wire=args.wire, key=key)
+    image = build_image(device, args.kind, out, board=args.board, wire=args.wire, tunnel=args.tunnel, key=key)
     print(
         f"{device} {image.kind} image, revision {image.revision}, signature {image.crc:04x}, key {image.key}",
         flush=True,

@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="make a UF2 with this MicroPython (default: $PITBENCH_UF2, else the newest in the cache folder)",
     )
     add_wire(parser)
+    parser.add_argument("--tunnel", action="store_true", help="its wire goes over the link: for a board with one port")
     add_signing_key(parser)
     parser.add_argument("--out", type=Path, help="folder or file to write (default: build/DEVICE-KIND-BOARD…)")
 
@@ -52,7 +53,9 @@ def run(args: argparse.Namespace) -> int:
     _check_before_building(form, board_facts(board), args.uf2)
     folder = Path("build") / "-".join(filter(None, (device, args.wire, args.kind, board)))
     out = args.out if args.out and form == "folder" else folder
-    image = build_image(device, args.kind, out, board=board, wire=args.wire, key=signing_key(args.signing_key))
+    image = build_image(
+        device, args.kind, out, board=board, wire=args.wire, tunnel=args.tunnel, key=signing_key(args.signing_key)
+    )
     title = protocol_named(image.wire).TITLE
     print(f"{device} {image.kind} image for {image.board}, revision {image.revision}, wire {title}")
     print(f"signature {image.crc:04x}")

@@ -40,7 +40,10 @@ class Protocol(Shape):
 
     @property
     def WHO(self) -> bytes:
-        """One frame that any device answers: the bench proves with it that link and wire are one board."""
+        """One frame that any device answers: the bench proves with it that link and wire are one board.
+
+        Where a device may take it for its last one again, `BEFORE_WHO` is sent first.
+        """
 
     @property
     def TELLS_SIGNATURE(self) -> bool:
