@@ -112,6 +112,7 @@ def build_image(
     image = sealed(image, Head(device, kind, str(names["REVISION"]), number, key.label), key)
     files |= image
     version, revision, wire = (str(names[name]) for name in ("VERSION", "REVISION", "WIRE"))
+    _clear(out)
     built = Image(out, device, kind, board, version, revision, wire, crc, image_digest(image), files)
     _write(files, out)
     return built
@@ -160,8 +161,7 @@ def install(image: Image, root: Path) -> None:
 
     The board must be off.
     """
-    for name in ("boot", "image"):
-        shutil.rmtree(root / name, ignore_errors=True)
+    _clear(root)
     _write(image.files, root)
 
 
@@ -209,6 +209,12 @@ def _native_crc(
 def _on_board(name: str) -> str:
     folder = "" if name.startswith("boot/") else "image/"
     return f"/{folder}{name.removesuffix('.py')}.mpy"
+
+
+def _clear(root: Path) -> None:
+    """Nothing of an earlier image stays: of another wire, say."""
+    for name in ("boot", "image"):
+        shutil.rmtree(root / name, ignore_errors=True)
 
 
 def _write(files: Mapping[str, bytes], root: Path) -> None:

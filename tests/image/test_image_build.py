@@ -7,7 +7,7 @@ from pathlib import Path
 
 import crcmod.predefined
 import pytest
-from pitbench import compiler
+from pitbench import cli, compiler
 from pitbench.board_facts import board_facts, board_names, march_of
 from pitbench.errors import PitbenchError
 from pitbench.image import build_image, install, load_image, sha256_list
@@ -105,6 +105,20 @@ def test_an_image_has_the_wire_that_is_asked_for(build):
     assert b"gat" in other.files["/boot/responder_wire.mpy"]
     assert usual.revision != other.revision
     assert load_image(other.folder, "bill-acceptor", "bench").wire == "gat"
+
+
+def test_nothing_of_an_earlier_image_stays_in_its_folder(build):
+    folder = build().folder
+    build(wire="gat")
+    assert (folder / "image" / "wire" / "gat.mpy").is_file()
+    assert not (folder / "image" / "wire" / "id003.mpy").exists()
+
+
+def test_a_folder_with_other_files_is_refused(tmp_path, capsys):
+    (tmp_path / "letter.txt").write_text("dear")
+    assert cli.main(["image", "bill-acceptor", "--out", str(tmp_path)]) == 2
+    assert f"{tmp_path} holds other files than an image" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
 
 def test_everything_but_the_two_starters_is_bytecode(build):

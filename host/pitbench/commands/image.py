@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
     _check_before_building(form, board_facts(board), args.uf2)
     folder = Path("build") / "-".join(filter(None, (device, args.wire, args.kind, board)))
     out = args.out if args.out and form == "folder" else folder
+    _refuse_foreign(out)
     image = build_image(
         device, args.kind, out, board=board, wire=args.wire, tunnel=args.tunnel, key=signing_key(args.signing_key)
     )
@@ -65,6 +66,12 @@ def run(args: argparse.Namespace) -> int:
     if form != "folder":
         _WRITERS[form](image, args.out or folder.with_name(folder.name + _SUFFIX[form]), args.uf2)
     return 0
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """An image is a board's file system: what else lies there would go onto the board, or be taken away."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "boot.py").is_file():
+        raise PitbenchError(f"{folder} holds other files than an image.", "Name an empty folder, or a new one.")
 
 
 def _check_before_building(form: str, facts: Mapping[str, Any], uf2: Path | None) -> None:
