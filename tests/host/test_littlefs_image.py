@@ -14,7 +14,7 @@ from pitbench.uf2 import ERASED, FLASH_BASE, Uf2Error, parse_uf2, write_uf2
 FILES = {"/boot.py": b"import x\n", "/image/hal/a.mpy": bytes(range(256)) * 40, "/image/crc": b"ab", "/empty": b""}
 # A MicroPython: it says whose it is.
 PAGES = [PICO["machine"].encode().ljust(256), *(bytes([i % 251]) * 256 for i in range(1, 1302))]
-IMAGE = Image(Path(), "bill-acceptor", "bench", "rpi-pico", "0.1.0", "", 0, "", FILES)
+IMAGE = Image(Path(), "bill-acceptor", "bench", "rpi-pico", "0.1.0", "", "id003", 0, "", FILES)
 
 
 def test_files_are_read_back() -> None:
