@@ -10,6 +10,7 @@ _CANT = const(b"\xf5")
 _RANGE = const(b"\xf4")
 _FAIL = const(b"\xf8")
 _POLL = const(0x07)
+_REJECT = const(0x08)
 _POLL_WITH_ACK = const(0x56)
 _EVENT_ACK = const(0x57)
 
@@ -56,7 +57,9 @@ class Commands(Facts):
 
     # Once a key is agreed on, nothing about money is told or done without it.
     def about_money(self, command):
-        return command in (_POLL_WITH_ACK, _EVENT_ACK) or command == _POLL and self.device.state in MONEY
+        if command in (_POLL, _REJECT):
+            return self.device.state in MONEY
+        return command in (_POLL_WITH_ACK, _EVENT_ACK)
 
     def do(self, command, data):
         answer = COMMANDS[command](self, data)

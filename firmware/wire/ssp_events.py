@@ -61,7 +61,7 @@ _REJECTS = b"\x1c\x05\x02\x0c\x0a\x01\x03\x14\x1c\x14"
 
 
 class Events(Session):
-    # with_ack: what is about money is said again until it is acknowledged.
+    # with_ack: what is about money is said again until it is acknowledged; what ended before it isn't.
     def poll(self, with_ack):
         if with_ack and self.repeated:
             return self.repeated
@@ -70,7 +70,7 @@ class Events(Session):
             self._take_offered()
         answer = self._answer(self.device.state, with_ack)
         if with_ack and (self._owed in ("credit", "fraud") or self.device.state == "power_up_stacker"):
-            self.repeated = answer
+            self.repeated = OK + answer[self._news_end :]
         self.step(("told",))
         return answer
 
@@ -78,6 +78,7 @@ class Events(Session):
         said, self._owed = bytearray(OK), None
         conditions = [CONDITIONS[name] for name in self.device.standing.names()]
         self._say_news(said, state, _REMOVED in conditions)
+        self._news_end = len(said)
         self._fraud_known = self._fraud_known and _FRAUD in conditions
         if state == "error" and _FAILURE in conditions:
             return _SOFTWARE_ERROR

@@ -50,6 +50,7 @@ class Session:
     def new_session(self):
         self._offered = False
         self._owed = None
+        self._news_end = 1
         self.repeated = b""
         self.standing = b""
 

@@ -21,6 +21,7 @@ from pitbench_hil.speech import Unsaid, speech_class
 
 ANSWER_S = 2.0
 POLL_MS = 200
+AT_REST = (Status.IDLE, Status.DISABLED)
 ENABLE_ALL = (
     (Command.SET_ENABLE, b"\0\0"),
     (Command.SET_SECURITY, b"\0\0"),
@@ -45,6 +46,8 @@ class AcceptorBench(BoardBench):
         self.ms = 0
         self.seen: list[Frame] = []
         self.enqs = 0
+        # The last bytes that went to the wire.
+        self.sent = b""
         self.answer_s = ANSWER_S
         self.wire = str(board.identity["wire"])
         self.speech = speech_class(self.wire)(self)
@@ -78,6 +81,8 @@ class AcceptorBench(BoardBench):
 
     def send(self, data: bytes) -> None:
         """Bytes to the board's wire, as they are."""
+        self.sent = data
+        self.speech.overhear(data)
         self.board.wire.write(self._before + data)
         self._before = b""
 
@@ -161,12 +166,21 @@ class AcceptorBench(BoardBench):
             self.speech.unsayable(names)
         start = self.ms
         frame = self.status()
-        while frame.cmd not in told:
+        while frame.cmd not in told or not (Status.ACCEPTING in wanted or self.seems(frame)):
             if self.ms - start >= within:
                 raise Unreached(f"{names} not reached in {within} ms: {status_text(frame.cmd)} instead")
             self.advance(step)
             frame = self.status()
         return frame
+
+    def seems(self, frame: Frame) -> bool:
+        """Whether the device looks as the frame says: a wire that tells an item's way in as rest needs a look."""
+        tells = len(self.speech.words.any_of(Status.ACCEPTING)) == 1
+        return tells or frame.cmd not in AT_REST or self._is_clear()
+
+    def _is_clear(self) -> bool:
+        truth = self.truth()
+        return not truth["in_path"] and not truth["chute"]
 
     # -- a host's errands --------------------------------------------------------------------------------
 
@@ -177,14 +191,15 @@ class AcceptorBench(BoardBench):
 
     def start(self, *, enabled: bool = True) -> None:
         """Bring a board that has just started to idle (or disabled), as a host does."""
-        self.until(*POWER_UPS, *ERRORS)
+        told_before = self.speech.unset if self.speech.starts_once else ()
+        self.until(*POWER_UPS, *ERRORS, *told_before)
         self.advance(1000)
         self.command(Command.RESET)
         self.ready(enabled=enabled)
 
     def ready(self, *, enabled: bool = True) -> None:
         """From initialise to idle (or disabled): settings, then waiting."""
-        self.until(Status.INITIALISE)
+        self.until(*self.speech.unset)
         self.configure()
         if not enabled:
             self.command(Command.SET_INHIBIT, b"\x01")

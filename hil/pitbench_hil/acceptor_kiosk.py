@@ -56,16 +56,25 @@ class SlowBook(VoucherBook):
 
 
 class Heard:
-    """A host's ears: the statuses that it hears, in order, as frames of ID-003's words."""
+    """A host's ears: the statuses that it hears, in order, as frames of ID-003's words.
 
-    def __init__(self, host: AcceptorHost, heard: list[Frame]) -> None:
-        self._host, self._heard = host, heard
+    Args:
+        may_acknowledge: asked before it acknowledges a credit.
+    """
+
+    def __init__(self, host: AcceptorHost, heard: list[Frame], may_acknowledge: Callable[[], bool]) -> None:
+        self._host, self._heard, self._may_acknowledge = host, heard, may_acknowledge
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._host, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value) if name.startswith("_") else setattr(self._host, name, value)
+
+    def acknowledge(self) -> None:
+        """As the host does it, if it may; a credit that stands is told again."""
+        if self._may_acknowledge():
+            self._host.acknowledge()
 
     def received(self, frame: Any, now_ms: int) -> Sequence[HostEvent]:
         """As the host takes it."""
@@ -84,8 +93,8 @@ class Till:
         settings: how the kiosk talks, of the wire's own kind; the usual ones unless given.
 
     Attributes: `kiosk`, `vouchers`, `to_device` and `to_host` (the line), `heard` (statuses that reached the kiosk),
-    `events` (what the kiosk told), `on` (whether the board has power, as far as it was noticed), `mute` (a command that
-    never reaches the device), `dies_at` (number of a frame to the device, and what happens when it is due).
+    `events` (what the kiosk told), `on` (whether the board has power, as far as it was noticed), `acknowledges` (False
+    holds back what acknowledges a credit), `dies_at` (number of a frame to the device, and what happens at its turn).
     """
 
     def __init__(
@@ -107,7 +116,7 @@ class Till:
         self.events: list[KioskEvent] = []
         self.on = True
         self.dies_at: tuple[int, Callable[[], None]] | None = None
-        self.mute: int | None = None
+        self.acknowledges = True
         self._last_words = b""
         self._dark_ms = 0
         self._serial = 0
@@ -268,7 +277,7 @@ class Till:
     def _send(self, data: bytes) -> None:
         """To the board; what it answers goes onto the line back. Raises Unreached when it owes an answer."""
         speech = self.bench.speech
-        if not self.on or (self.mute is not None and speech.meaning(data) == self.mute):
+        if not self.on:
             return
         self.bench.send(data)
         if speech.owed(data) and not self._take_news(ANSWER_S):
@@ -312,7 +321,7 @@ class Till:
         self.to_host.clear()
 
     def _kiosk(self) -> Kiosk:
-        host: Any = Heard(self.module.Host(self.settings), self.heard)
+        host: Any = Heard(self.module.Host(self.settings), self.heard, lambda: self.acknowledges)
         return Kiosk(Journal(self.journal), self.policy, host)
 
     def adopt(self, **changes: Any) -> None:

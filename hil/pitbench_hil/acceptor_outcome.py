@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from pitbench.items import Item
 from pitbench.protocols.id003 import Command, Frame, Status
 
-from pitbench_hil.acceptor import POLL_MS, AcceptorBench
+from pitbench_hil.acceptor import AT_REST, POLL_MS, AcceptorBench
 from pitbench_hil.board_bench import Unreached
+from pitbench_hil.speech import Unsaid
 
 # From the mouth to the box, or out again after the whole way in.
 INSERTION_MS = 4000
-AT_REST = (Status.IDLE, Status.DISABLED)
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,17 @@ class Outcome:
         return list(dict.fromkeys(frame for frame in self.frames if frame.cmd == Status.ESCROW))
 
     @property
-    def reasons(self) -> list[int]:
-        """The distinct reasons of rejection."""
-        return list(dict.fromkeys(frame.data[0] for frame in self.frames if frame.cmd == Status.REJECTING))
+    def valid(self) -> list[int]:
+        """The distinct codes of vend valid, where the wire has it name what it is about: hosts credit by them."""
+        data = [frame.data for frame in self.frames if frame.cmd == Status.VEND_VALID]
+        return list(dict.fromkeys(one[0] for one in data if not isinstance(one, Unsaid) and one))
+
+    @property
+    def reasons(self) -> list[Any]:
+        """The distinct reasons of rejection; of those that the wire doesn't tell, the first."""
+        data = [frame.data for frame in self.frames if frame.cmd == Status.REJECTING]
+        unsaid = [one for one in data if isinstance(one, Unsaid)]
+        return [*dict.fromkeys(one[0] for one in data if not isinstance(one, Unsaid)), *unsaid[:1]]
 
     @property
     def said(self) -> str:
@@ -61,7 +70,7 @@ def feed(bench: AcceptorBench, item: Item, decision: int = Command.STACK_1) -> O
     bench.advance()
     while bench.ms - start < INSERTION_MS:
         frame = bench.status()
-        if frame.cmd in AT_REST:
+        if frame.cmd in AT_REST and bench.seems(frame):
             break
         if frame.cmd == Status.ESCROW:
             bench.command(decision)

@@ -82,6 +82,10 @@ class PinBench(AcceptorBench):
         self.ack()
         self.until(Status.IDLE)
 
+    def _is_clear(self) -> bool:
+        # Items move when a pin is set, and only then.
+        return True
+
     def truth(self) -> dict[str, Any]:
         """There is no plant to ask. Raises NotBuilt."""
         raise NotBuilt("Asking a release image for the plant's counts", "Look at what its pins drive.")

@@ -11,7 +11,7 @@ from typing import Any
 
 from pitbench import items
 from pitbench.deadline import Deadline
-from pitbench.protocols.id003 import Command, Status
+from pitbench.protocols.id003 import Command, Status, status_text
 
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_pins import PinBench
@@ -89,6 +89,8 @@ def early(bench: AcceptorBench, act: Callable[[], None], runs: int, within: int 
 
 def _taken(bench: AcceptorBench) -> bool:
     if isinstance(bench, PinBench):
+        if len(bench.speech.words.any_of(Status.ACCEPTING)) > 1:
+            bench.speech.unsayable(status_text(Status.ACCEPTING))
         return bench.status().cmd in TAKING
     truth = bench.truth()
     return not truth["in_path"] or truth["position"] > MOVED_MM

@@ -65,10 +65,21 @@ def offer(bench: AcceptorBench) -> None:
         bench.insert(NEXT)
 
 
+def say_each(bench: AcceptorBench, commands: Iterable[tuple[int, bytes]]) -> None:
+    """Send those of the commands that the wire has a word for."""
+    for command, data in commands:
+        if bench.speech.sayable(command):
+            bench.exchange(command, data)
+
+
+def short_of_reset(bench: AcceptorBench) -> Iterable[tuple[int, bytes]]:
+    """Every command that doesn't bring a device back that told of a power-up."""
+    return ACTIONS if bench.speech.resets_by_any else EVERY_COMMAND
+
+
 def press(bench: AcceptorBench, commands: Iterable[tuple[int, bytes]] = EVERY_COMMAND, ms: int = PATIENCE_MS) -> None:
     """Send all these commands, then stack and acknowledge whatever comes."""
-    for command, data in commands:
-        bench.exchange(command, data)
+    say_each(bench, commands)
     for _ in range(ms // STEP_MS):
         oblige(bench)
         bench.advance(STEP_MS)
@@ -92,7 +103,7 @@ def settle(bench: AcceptorBench, within: int = 20_000) -> None:
             raise Unreached(f"not idle {within} ms after the cause was gone: {frame!r}")
         if frame.cmd in POWER_UPS or frame.cmd in ERRORS:
             bench.exchange(Command.RESET)
-        elif frame.cmd == Status.INITIALISE:
+        elif frame.cmd in bench.speech.unset:
             bench.configure()
         elif frame.cmd == Status.ESCROW:
             bench.exchange(Command.RETURN)

@@ -160,6 +160,8 @@ class Walk(walking.Walk[AcceptorBench]):
         self.bench.power_on()
         status = self.bench.status().cmd
         self._chart = CHART.follow(CHART_STATES.get(Status(status), "error"))
+        if status == Status.POWER_UP_BILL_IN_STACKER:
+            self._credit()
 
     def silence(self) -> None:
         """No poll for longer than a communication error takes."""

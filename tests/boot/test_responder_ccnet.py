@@ -61,7 +61,7 @@ def test_a_poll_is_answered_with_failure(bench):
 def test_the_identification_is_told_and_carries_the_measured_crc(bench, ccnet_image):
     reply = ask(bench, FRAMES["host", "identification"])
     assert KERMIT(reply) == 0
-    assert reply[3:-2] == b"PITBENCH-%04X  " % ccnet_image.crc + b" " * 12 + bytes(7)
+    assert reply[3:-2] == b"PB-CCN-010 %04X" % ccnet_image.crc + b" " * 12 + bytes(7)
 
 
 OTHERS = [

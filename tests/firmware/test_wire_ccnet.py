@@ -316,7 +316,7 @@ def test_an_unknown_command_is_illegal_and_moves_nothing(command):
 
 def test_the_identification_is_part_number_serial_and_asset():
     told = Line().ask(FRAMES["host", "identification"])
-    assert (told[:15], told[15:27], told[27:]) == (b"PITBENCH-BEEF  ", b"4C311B8C6F2A", bytes(7))
+    assert (told[:15], told[15:27], told[27:]) == (b"PB-CCN-010 BEEF", b"4C311B8C6F2A", bytes(7))
 
 
 def test_the_bill_table_has_24_rows_of_five_bytes():

@@ -122,11 +122,11 @@ def test_every_state_is_in_that_list():
 
 CONDITION = {
     "acceptor door": ({"acceptor_door": 1}, "00104000"),
-    "stacker door": ({"stacker_door": 1}, "00104000"),
+    "stacker door": ({"stacker_door": 1}, "01000000"),
     "stacker removed": ({"box": 0}, "01000000"),
     "stacker unlocked": ({"lock": 0}, "01000000"),
     "stacker full": ({"full": 1}, "00180000"),
-    "removed and open": ({"box": 0, "stacker_door": 1}, "00004000"),
+    "removed and open": ({"box": 0, "acceptor_door": 1}, "00004000"),
 }
 
 
@@ -176,7 +176,7 @@ def test_cheating_is_told_with_whatever_else_stands():
 
 
 def test_every_condition_is_told_or_known_not_to_be():
-    untold = {"comm_error", "stacker_removed", "stacker_unlocked"}
+    untold = {"comm_error", "stacker_removed", "stacker_door", "stacker_unlocked"}
     assert {row[0] for row in idle().device.conditions} == set(CONDITIONS) | untold
 
 

@@ -554,9 +554,24 @@ def test_a_note_in_the_stacker_at_start_is_repeated_until_it_is_acknowledged():
 
 def test_fraud_is_repeated_until_it_is_acknowledged():
     line = pulled_out()
-    assert [line.ask(POLL_ACK) for _ in range(2)] == [OK + b"\xec\xe6\0\xe8"] * 2
+    told = [line.ask(POLL_ACK) for _ in range(3)]
+    assert told == [OK + b"\xec\xe6\0\xe8", *[OK + b"\xe6\0\xe8"] * 2]
     assert line.ask(EVENT_ACK) == OK
     assert line.ask(POLL_ACK) == OK + b"\xe8"
+
+
+def test_what_stands_is_told_beside_a_reset():
+    line = opened()
+    line.hand.sensors(stacker_door=1)
+    assert line.ask(b"\x01") == OK
+    assert line.poll() == b"\xf1\xe3\xe8"
+    assert line.poll() == b"\xe3\xe8"
+
+
+def test_a_failure_is_told_before_a_reset_is():
+    line = Line(Hand(new=False))
+    told = [line.ask(command) for command in (POLL, POLL, b"\x01", POLL, POLL)]
+    assert told == [OK + b"\xf1", b"\xf6", OK, b"\xf6", b"\xf6"]
 
 
 def test_a_reset_wants_no_event_ack():

@@ -276,8 +276,8 @@ def test_a_sale_under_the_key():
 
 def test_once_there_is_a_key_money_is_neither_told_nor_taken_without_it():
     line = under_key(offered())
-    assert line.ask(POLL) == NO_KEY
-    assert line.given("stack") == []
+    assert [line.ask(POLL), line.ask(b"\x08")] == [NO_KEY, NO_KEY]
+    assert line.given("stack") + line.given("return") == []
     assert line.ask_sealed(POLL) == OK + b"\xcc"
     past_lever(line)
     assert line.ask(POLL) == NO_KEY

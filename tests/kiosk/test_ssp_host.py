@@ -493,8 +493,8 @@ def test_acknowledging_nothing_sends_nothing():
     assert 0x57 not in script.run(1000)
 
 
-@pytest.mark.parametrize("event", [b"\xe2\x03", b"\xe1\x03"])
-def test_an_outcome_at_power_up_is_acknowledged_by_itself_unless_the_journal_fails(event):
+@pytest.mark.parametrize("event", [b"\xe2\x03", b"\xe1\x03", b"\xe6\x00"])
+def test_an_outcome_at_power_up_or_a_fraud_is_acknowledged_by_itself_unless_the_journal_fails(event):
     device = replies(event)
     script = Script(device | {0x56: device[0x07]})
     script.host.polls_only = True

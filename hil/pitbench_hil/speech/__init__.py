@@ -74,6 +74,9 @@ class Unsaid:
     def __repr__(self) -> str:
         return self.why
 
+    def __format__(self, _: str) -> str:
+        return self.why
+
 
 class UnsaidData(Unsaid, bytes):
     """The data of a status whose code or number the wire doesn't tell."""
@@ -102,6 +105,30 @@ class Speech:
     reads: tuple[tuple[int, bytes, tuple[int, ...]], ...] = ()
     # Commands that the wire has no word for.
     unsaid: frozenset[int] = frozenset()
+    # What a device tells that was reset and has no settings: at first, and from its self-test on.
+    unset: tuple[Status, ...] = (Status.INITIALISE,)
+    # What a device tells of an item whose time in escrow ran out.
+    overdue: Status = Status.REJECTING
+    # Whether vouchers and coupons are switched off each by itself.
+    papers_apart = True
+    # Bits of the signature.
+    signature_bits = 16
+    # Whether the signature is computed when it is asked for; else it is the one of the start.
+    signs_anew = True
+    # Whether whatever is said to a device that told of its power-up is its reset.
+    resets_by_any = False
+    # Whether our host sets anew what somebody else set.
+    host_restores = False
+    # Codes that are no command, neither of ID-003 nor of the wire.
+    unknown: tuple[int, ...] = (0x4F, 0x00, 0x10, 0x46, 0x51, 0x8F, 0xC8, 0xFF)
+    # Whether barcodes of every length can be let in.
+    any_length = True
+    # Whether a power-up is told once, and with it ends.
+    starts_once = False
+    # Whether to look at what is in escrow is to hold it there.
+    looks_by_holding = False
+    # Whether sequence and key are one host's, so that nobody else can say a word in between.
+    one_host = False
     # Whether the device can be told to announce news by itself.
     announces = False
 
@@ -137,6 +164,9 @@ class Speech:
 
     def forget(self) -> None:
         """The device started anew."""
+
+    def overhear(self, data: bytes) -> None:
+        """Bytes go to the wire, the speech's own and others'."""
 
     def quiet(self) -> bool:
         """Take in all late answers: what is asked next is answered next. False if nothing answers any more."""
@@ -193,6 +223,11 @@ class Speech:
         if command not in USUAL or USUAL[Command(command)] != data:
             self.unsayable(f"{command_text(command)} {data.hex()}".rstrip())
         return Frame(command, data)
+
+    @property
+    def directions(self) -> tuple[int, ...]:
+        """Orientations to refuse in turn, a bit each, as far as the wire can say that."""
+        return (0b0000, 0b0101, 0b1010) if self.sayable(Command.SET_DIRECTION) else (0b0000,)
 
     def sayable(self, *commands: int) -> list[int]:
         """Those of the commands that the wire has a word for."""

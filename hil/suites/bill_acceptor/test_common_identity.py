@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pitbench import items
 from pitbench.image import Image
 from pitbench.protocols.id003 import Command, Denomination, Status
+from pitbench.signature import image_crc, image_part
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.check import Check
 from pitbench_hil.claims import calendar_works, clock_works, expect_kept, says_bench, still_clock_works
@@ -139,7 +140,8 @@ def test_version_is_one(bench: AcceptorBench, check: Check, image: Image) -> Non
     check.note("version", wire=repr(text))
     digits = image.version.replace(".", "")
     check.expect("version on the wire", unless_unsaid(text, lambda told: digits in told), True)
-    check.expect("signature on the wire", bench.speech.signature(), image.crc)
+    told, bits = bench.speech.signature(), bench.speech.signature_bits
+    check.expect("signature on the wire", told, image_crc(image_part(image.files), width=bits))
     check.expect("protocol", bench.link.identity["wire"], image.wire)
     check.stimulus("reset by the host")
     bench.exchange(Command.RESET)

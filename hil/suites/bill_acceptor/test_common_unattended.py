@@ -34,7 +34,7 @@ def opened(pair: Pair) -> None:
     """From power-up to idle, every answer kept."""
     pair.until(Status.POWER_UP)
     pair.send(Command.RESET)
-    pair.until(Status.INITIALISE)
+    pair.until(pair.attended.speech.unset[-1])
     for command, data in ENABLE_ALL:
         pair.send(command, data)
     pair.until(Status.IDLE)

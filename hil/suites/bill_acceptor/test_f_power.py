@@ -9,6 +9,7 @@ import pytest
 from pitbench import items
 from pitbench.protocols.id003 import Command, Status
 from pitbench_hil.acceptor_kiosk import Till
+from pitbench_hil.acceptor_line import Fault
 from pitbench_hil.acceptor_money import agrees, agrees_on
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
@@ -82,20 +83,21 @@ def _valid_and_unheard(till: Till) -> None:
 def _valid_and_lost(till: Till) -> None:
     """The same, polled once, and the reply is lost."""
     _valid_and_unheard(till)
-    till.bench.status()
+    till.to_host.count_anew(Fault("lost", 0))
+    till.step()
     till.bench.state()  # what followed from the poll is done before the power goes
 
 
 def _valid_and_unacknowledged(till: Till) -> None:
-    till.mute = Command.ACK
+    till.acknowledges = False
     till.insert(till.note(20))
     till.until(Status.VEND_VALID)
-    till.mute = None
+    till.acknowledges = True
 
 
 def _initialise(till: Till) -> None:
     till.kiosk.reset()
-    till.until(Status.INITIALISE)
+    till.until(Status.INITIALISE, Status.POWER_UP)
 
 
 def _disabled(till: Till) -> None:

@@ -157,7 +157,7 @@ def test_a_jam_on_the_way_back_is_no_credit(till: Till, check: Check, way_out: s
         till.insert(till.note(20))
         till.until(Status.ACCEPTING)
         till.kiosk.inhibit()
-        till.until(Status.RETURNING, step=20)
+        till.until(Status.RETURNING, Status.REJECTING, step=20)
         till.kiosk.allow()
         till.run(moment, step=30)
         till.bench.do("break", part="transport_motor", how="stall")

@@ -91,7 +91,7 @@ def cleared(bench: AcceptorBench, check: Check, error: Error) -> None:
 
 def settings_if_due(bench: AcceptorBench) -> None:
     """What a host sends meanwhile: settings, once they are asked for."""
-    if bench.status().cmd == Status.INITIALISE:
+    if bench.status().cmd in bench.speech.unset:
         bench.configure()
 
 

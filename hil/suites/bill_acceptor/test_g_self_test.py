@@ -14,6 +14,7 @@ from pitbench_hil.authority import Officer
 from pitbench_hil.check import Check
 from pitbench_hil.marks import images, needs, rule
 from pitbench_hil.mutations import one_byte_altered
+from pitbench_hil.speech import Unsaid
 
 AT = "NJ-1.28N(g)/at-power-up"
 FAILS = "NJ-1.28N(g)/disabled-by-failure"
@@ -149,10 +150,18 @@ def test_sensor_stuck_dark_disables(bench: AcceptorBench, check: Check, part: st
     break_part(bench, part, "stuck_1")
     again(bench, "cold")
     accepted = tempt(bench)
-    check.expect("ready", bench.status().cmd == Status.IDLE, False)
+    check.expect("ready", is_ready(bench), False)
     check.stimulus("mended, without a reset; the host stacks whatever comes")
     mend(bench, part)
     check.measure("accepted", accepted + tempt(bench, reset=False))
+
+
+def is_ready(bench: AcceptorBench) -> object:
+    """Whether it tells idle; Unsaid where that may be anything else besides."""
+    told, like_idle = bench.status().cmd, bench.speech.words.any_of(Status.IDLE)
+    if told == Status.IDLE and len(like_idle) > 1:
+        return Unsaid(f"{bench.speech.title} doesn't tell idle from accepting")
+    return told == Status.IDLE
 
 
 @rule("HOUSE-looks-in-light")
@@ -181,8 +190,9 @@ def test_failed_step_disables_a_release_image(bench: PinBench, check: Check, ste
         if again_mended:
             mend(bench, part)
         bench.pins.pins("entry", 1)
-        # A pusher that never comes home takes the self-test a real second: once is enough.
-        check.measure("accepted", ready_or_taking(bench, reset=not again_mended and step != "stack_motor"))
+        # A pusher that never comes home takes the self-test a real second: once is enough, unless settings are a reset.
+        is_quick = step != "stack_motor" or bench.speech.resets_by_any
+        check.measure("accepted", ready_or_taking(bench, reset=not again_mended and is_quick))
         bench.pins.pins("entry", 0)
     bench.command(Command.RESET)
     check.expect("passed after repair and a new self-test", result(bench)["ok"], True)
@@ -237,7 +247,8 @@ def test_signature_that_fails_disables(bench: AcceptorBench, check: Check, image
     altered.write(one_byte_altered(image.files))
     bench.exchange(Command.RESET)
     for command, data in ENABLE_ALL:
-        bench.speech.say(command, data)
+        if bench.speech.sayable(command):
+            bench.speech.say(command, data)
     check.expect("inoperable", altered.becomes_inoperable()[0], True)
     check.expect("inoperable, whatever the host sends", altered.tempted()[0], True)
     altered.restore()

@@ -6,7 +6,17 @@ import pytest
 from pitbench.protocols.id003 import ERRORS, POWER_UPS, Command, Status
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_errors import FAILED_SELF_TEST, IN_FLIGHT, PHASES, Act
-from pitbench_hil.acceptor_tempter import ACTIONS, NEXT, difference, next_stacked, offer, press, settle, tempt
+from pitbench_hil.acceptor_tempter import (
+    ACTIONS,
+    NEXT,
+    difference,
+    next_stacked,
+    offer,
+    press,
+    settle,
+    short_of_reset,
+    tempt,
+)
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
@@ -40,7 +50,7 @@ def test_program_fails(bench: AcceptorBench, check: Check, phase: str, reach: Ac
     with check.duty("tells that it started anew", Unreached):
         bench.until(*POWER_UPS)
     offer(bench)
-    press(bench)
+    press(bench, short_of_reset(bench))
     check.measure("accepted", bench.truth()["stacked"] - before)
     with check.duty("serves again", Unreached):
         settle(bench)
@@ -121,7 +131,11 @@ def test_failed_self_test_and_power_cycle(bench: AcceptorBench, check: Check, me
         FAILED_SELF_TEST.end(bench)
     check.stimulus("power cycle", mended=mended)
     bench.power_cycle()
-    tempt(bench, reset=not mended)
+    if mended:
+        offer(bench)
+        press(bench, short_of_reset(bench))
+    else:
+        tempt(bench)
     check.measure("accepted", bench.truth()["stacked"])
     if not mended:
         check.expect("standing", bench.state()["standing"], ["post_failed"])

@@ -6,7 +6,17 @@ import pytest
 from pitbench.protocols.id003 import Command, Status
 from pitbench_hil.acceptor import ENABLE_ALL, AcceptorBench
 from pitbench_hil.acceptor_errors import IN_FLIGHT, PHASES, SILENCE_MS, Act, silence
-from pitbench_hil.acceptor_tempter import ACTIONS, NEXT, difference, next_stacked, offer, press, settle
+from pitbench_hil.acceptor_tempter import (
+    ACTIONS,
+    NEXT,
+    difference,
+    next_stacked,
+    offer,
+    press,
+    say_each,
+    settle,
+    short_of_reset,
+)
 from pitbench_hil.board_bench import Unreached
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
@@ -37,8 +47,7 @@ def taken(bench: AcceptorBench) -> int:
 
 def back(bench: AcceptorBench, check: Check) -> None:
     """The host is back, and wants the item at once: it isn't taken without settings that stand and a self-test."""
-    for command, data in ACTIONS:
-        bench.exchange(command, data)
+    say_each(bench, ACTIONS)
     with check.duty("serves a host that is back", Unreached):
         settle(bench)
     check.measure("credited_minus_stacked", difference(bench))
@@ -193,10 +202,11 @@ def test_item_waits_until_the_self_test_is_over(bench: AcceptorBench, check: Che
 
 @rule(f"{RESET}/boot")
 def test_no_reset_since_the_start(bench: AcceptorBench, check: Check) -> None:
-    """Power up is shown until the host resets: settings alone open nothing."""
-    check.stimulus("started; every command but the reset")
+    """Power up is shown until the host resets: settings alone open nothing, unless they are the reset."""
+    commands = short_of_reset(bench)
+    check.stimulus("started; every command but the reset", commands=[f"{command:02x}" for command, _ in commands])
     offer(bench)
-    press(bench)
-    press(bench)
+    press(bench, commands)
+    press(bench, commands)
     check.measure("accepted", bench.truth()["stacked"])
     check.measure("credited_minus_stacked", difference(bench))

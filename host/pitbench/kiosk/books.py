@@ -7,12 +7,21 @@ them again after a lost frame or a restart; only the journal tells whether it is
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 from pitbench.kiosk.events import EventKind, Events
 from pitbench.kiosk.journal import Journal
 from pitbench.kiosk.ledger import DISPUTED, Ledger, Note, NoteState
 from pitbench.kiosk.policy import Decision, Item
+
+# Field of an entry.
+MARK = "mark"
+
+
+def last_mark(journal: Journal) -> str | None:
+    """How far the device was heard when the last entry was made; None if no entry tells."""
+    return next((record[MARK] for record in reversed(journal.records) if MARK in record), None)
 
 
 class Books:
@@ -21,10 +30,12 @@ class Books:
     Args:
         journal: its entries of earlier lives are taken up.
         events: where changes are told.
+        mark: how far the device was heard, as its host has it; kept with every entry that follows from it.
     """
 
-    def __init__(self, journal: Journal, events: Events) -> None:
+    def __init__(self, journal: Journal, events: Events, mark: Callable[[], str | None] = lambda: None) -> None:
         self.journal = journal
+        self._mark, self._kept = mark, last_mark(journal)
         self.ledger = Ledger(journal.records)
         self._events = events
         self.write("opened", token=self.ledger.token or secrets.token_hex(4), torn=len(journal.torn))
@@ -35,7 +46,14 @@ class Books:
 
     def write(self, what: str, **fields: Any) -> None:
         """Journal one entry, then know it."""
-        self.ledger.apply(self.journal.append(what, **fields))
+        mark = self._mark()
+        self.ledger.apply(self.journal.append(what, **fields, **({MARK: mark} if mark else {})))
+        self._kept = mark
+
+    def keep_mark(self) -> None:
+        """Journal how far the device was heard, unless that is in it."""
+        if self._mark() != self._kept:
+            self.write("heard")
 
     def decide(self, item: Item, decision: Decision) -> Note:
         """Note an item in escrow and what is to become of it; only then may the device hear of it."""

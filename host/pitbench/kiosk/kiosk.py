@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from pitbench.kiosk.books import Books
+from pitbench.kiosk.books import Books, last_mark
 from pitbench.kiosk.events import EventKind, Events, KioskEvent
 from pitbench.kiosk.intake import Intake
 from pitbench.kiosk.journal import Journal, JournalError
@@ -25,6 +25,7 @@ from pitbench.protocols.acceptor_host import (
     StatusSeen,
     TableRead,
     VersionRead,
+    marking,
 )
 from pitbench.protocols.id003 import ERRORS, POWER_UPS, Status, status_text
 from pitbench.protocols.id003_host import Id003Host
@@ -49,7 +50,7 @@ class Kiosk:
         policy = policy or Policy()
         self.host: AcceptorHost = host or Id003Host()
         self._events = Events()
-        self.books = Books(journal, self._events)
+        self.books = Books(journal, self._events, self._take_up(journal))
         self._settlement = Settlement(policy, self.books, self._events)
         self._intake = Intake(policy, self.books, self.host, self._settlement, self._events)
         self._inhibits: set[str] = set()
@@ -58,6 +59,13 @@ class Kiosk:
         self._now = 0
         self._journal_tried = 0
         self._handlers = self._status_handlers()
+
+    def _take_up(self, journal: Journal) -> Callable[[], str | None]:
+        """Have the host go on where its last life was heard; what tells how far it is."""
+        host, mark = marking(self.host), last_mark(journal)
+        if host and mark:
+            host.resume(mark)
+        return lambda: host.mark if host else None
 
     @property
     def credits(self) -> list[Credit]:
@@ -159,6 +167,8 @@ class Kiosk:
         handler = self._handlers.get(status)
         if handler:
             self._guarded(lambda: handler(data))
+        if not self.host.polls_only:
+            self._guarded(self.books.keep_mark)
         self._status = status
 
     def _status_handlers(self) -> dict[int, Callable[[bytes], None]]:

@@ -105,6 +105,22 @@ class AcceptorHost(Protocol):
         """Take one frame of the device; return what it means, in order."""
 
 
+class MarkingHost(AcceptorHost, Protocol):
+    """Master of an acceptor whose wire has no acknowledgement: what was told is known by a mark, which outlives it."""
+
+    @property
+    def mark(self) -> str | None:
+        """What the next life must know of what was told so far; None before the device was heard."""
+
+    def resume(self, mark: str) -> None:
+        """Go on where an earlier life ended; before anything is received."""
+
+
+def marking(host: AcceptorHost) -> MarkingHost | None:
+    """The host as one that keeps a mark; None where its wire needs none."""
+    return cast(MarkingHost, host) if hasattr(host, "mark") else None
+
+
 class HostModule(Protocol):
     """What the module NAME_host.py of an acceptor's wire has."""
 

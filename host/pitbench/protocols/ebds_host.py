@@ -9,9 +9,9 @@ and is carried out; one with the same bit asks for the last reply again, and isn
 - A reply may be as old as the first frame of its bit. A standing status that may be older than `trust_ms` is not told,
   and asked for anew; events are told whatever their age.
 
-What the wire can't do: a host that starts doesn't know which bit the device heard last. If the host before it died with
-the reply about a stacked note on the line, its first frame may acknowledge that reply unread (one chance in two); the
-kiosk then has a dispute, for the journal knows the note. A hold isn't said: polls keep a note in escrow.
+A host that starts doesn't know which bit the device heard last, and its first poll may acknowledge what the host before
+it never read. So the bit of the next frame is a mark that its user keeps while a note is being stacked: with it a new
+host asks for that frame's reply again. A hold isn't said: polls keep a note in escrow.
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ ENTRIES_A_BYTE = 7
 UNKNOWN_NOTE = 0x60
 COUNTRY_USD = 1
 ALL_NOTES = 0x7F
+BARCODES = Option.BARCODE | Option.EXTENDED_COUPON
 AT_HAND = State.ESCROWED | State.STACKED
 IN_ACCEPTOR = State.ACCEPTING | State.ESCROWED | State.RETURNING | State.RETURNED
+UNTIL_STACKED = frozenset({Status.ESCROW, Status.STACKING})
 AT_REST = frozenset({Status.IDLE, Status.DISABLED, Status.INITIALISE})
 # Of these the device tells once, until it is acknowledged.
 EVENTS = frozenset({Status.VEND_VALID, Status.RETURNING, Status.REJECTING, *POWER_UPS})
@@ -58,7 +60,7 @@ class EbdsSettings:
             these are taken, in extended reporting too (fourteen there at most): a note's escrow code never changes.
         currency: ISO 4217 code of the notes that are taken.
         mode: orientation and escrow, as each poll says it.
-        barcode: vouchers are read.
+        barcode, coupon: vouchers, coupons are read.
         power_up: what becomes of a note that was under way when power was lost; POWER_UP_B tells its value afterwards.
         enable_bytes: length of the switches for single entries of the note table, 8 or 19 by model (one source).
     """
@@ -72,6 +74,7 @@ class EbdsSettings:
     currency: str = "USD"
     mode: Mode = Mode.FOUR_WAY | Mode.ESCROW
     barcode: bool = True
+    coupon: bool = True
     power_up: Option = Option.POWER_UP_B
     enable_bytes: int = 19
 
@@ -96,7 +99,8 @@ class EbdsSettings:
         """Third byte of a poll while notes are taken."""
         barcode = Option.BARCODE if self.barcode else Option(0)
         extended = Option.EXTENDED_NOTE if self.extended else Option(0)
-        return self.power_up | barcode | extended
+        coupon = Option.EXTENDED_COUPON if self.coupon else Option(0)
+        return self.power_up | barcode | coupon | extended
 
 
 class Ask(Enum):
@@ -162,6 +166,7 @@ class EbdsHost:
         self.table: dict[int, Denomination] | None = None
         self.version: str | None = None
         self.polls_only = False
+        self.mark: str | None = None
         self.timeouts = self.unsolicited = self.invalid = self.strange = 0
         self._inhibited = inhibited
         self._taken: frozenset[int] | None = None
@@ -174,6 +179,8 @@ class EbdsHost:
         # True while `status` is newer than the last action: an action is never repeated on an old status.
         self._fresh = False
         self._queued: Ask | None = None
+        # From the command on: a reply that tells the note as stacked may be the next one.
+        self._is_stacking = False
         self._resets_left = 0
         self._credit_stands = False
         # Events that came up while a frame was sent; they are told with the next reply.
@@ -187,6 +194,17 @@ class EbdsHost:
     def command(self, command: Command) -> None:
         """Stack or return next; HOLD and WAIT need no word. The next status of the device withdraws it."""
         self._queued = ASKS.get(command)
+        self._is_stacking = self._queued == Ask.STACK
+        self._mark_next()
+
+    def resume(self, mark: str) -> None:
+        """Begin with the frame that an earlier life may have sent last, by its `mark`."""
+        self.mark = mark
+        self._exchange = _Exchange(bit=int(mark))
+
+    def _mark_next(self) -> None:
+        if self._is_stacking:
+            self.mark = str(1 - self._exchange.bit)
 
     def reset(self) -> None:
         """Reset the device once it reports an error, or rests; kept until it is done, or was sent three times."""
@@ -306,7 +324,7 @@ class EbdsHost:
         return ebds.poll(bit, self._poll_bytes(ACTION_BITS.get(ask, 0)))
 
     def _poll_bytes(self, action: int = 0) -> bytes:
-        option = self.settings.option & ~(Option.BARCODE if self._inhibited else Option(0))
+        option = self.settings.option & ~(BARCODES if self._inhibited else Option(0))
         return bytes((0 if self._inhibited else self._notes(), self.settings.mode | action, option))
 
     def _notes(self) -> int:
@@ -443,6 +461,8 @@ class EbdsHost:
             self._resets_left = 0
             self._set_up = _SetUp()
         self.status = status
+        self._is_stacking = self._is_stacking and status in UNTIL_STACKED
+        self._mark_next()
         learned = self._learn(data[0]) if status == Status.ESCROW and data else []
         return [*learned, StatusSeen(status, data)]
 

@@ -105,7 +105,7 @@ class Reading:
         ticket: a ticket is in escrow, and its digits must be asked for.
         rejected: a note went back, and the reason must be asked for before anything else is told.
         credit, settled: something that must not be lost was told: a credit, which waits for its user's word, or an
-            outcome at power-up, which needs none.
+            outcome at power-up or a fraud, which need none.
         reset: the device has started anew.
     """
 
@@ -160,7 +160,7 @@ class StatusReader:
             ticket=Event.TICKET_IN_ESCROW in codes,
             rejected=rejected,
             credit=bool(codes & _CREDITS),
-            settled=bool(codes & _AT_POWER_UP.keys()),
+            settled=bool(codes & (_AT_POWER_UP.keys() | {Event.FRAUD_ATTEMPT})),
             reset=Event.RESET in codes,
         )
 
