@@ -8,7 +8,7 @@ from kiosk_bench import Bench, kinds, texts
 from pitbench.kiosk import journal as journal_module
 from pitbench.kiosk.events import EventKind
 from pitbench.kiosk.policy import Policy
-from pitbench.protocols.id003 import Command, Status, encode
+from pitbench.protocols.id003 import Command, Frame, Status, encode
 from pitbench.protocols.id003_host import HostSettings
 
 TWENTY, FIVE = Paper(0x65), Paper(0x63)
@@ -104,6 +104,22 @@ def test_errors_are_told_once_and_their_end_too(tmp_path, status):
     assert bench.acceptor.state == "idle"
     bench.pay(TWENTY)
     assert bench.kiosk.credits == [(1, 2000, "note")]
+
+
+SAID = {Status.VEND_VALID: "vend valid", Status.POWER_UP_BILL_IN_STACKER: "power-up with bill in stacker"}
+
+
+@pytest.mark.parametrize("status", SAID)
+@pytest.mark.parametrize(("code", "credited"), [(0x65, [(1, 2000, "note")]), (0x67, [])])
+def test_a_device_that_names_what_it_stacked_has_to_name_what_was_in_escrow(tmp_path, status, code, credited):
+    bench = Bench(tmp_path / "j").ready()
+    bench.insert(TWENTY)
+    bench.run_until(lambda: bench.acceptor.state == "stacking")
+    bench.kiosk.received(Frame(status, bytes((code,))), bench.now)
+    assert bench.kiosk.credits == credited
+    assert [note.why for note in bench.kiosk.disputes] == [
+        f"{SAID[status]} names code 67, and code 65 was in escrow" for _ in range(1 - len(credited))
+    ]
 
 
 def test_a_jam_in_the_stacker_past_the_lever_keeps_the_credit(tmp_path):

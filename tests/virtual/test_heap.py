@@ -1,4 +1,4 @@
-"""192 KB of heap: at least 40 KB are free after the start on every wire, 48 KB on ID-003, and a busy board keeps them."""
+"""192 KB of heap: 40 KB are free after the start on every wire, 48 KB on ID-003, and a busy board keeps them."""
 
 import pytest
 from pitbench import items

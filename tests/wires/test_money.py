@@ -1,4 +1,4 @@
-"""Credited = stacked on every wire, under lost, late, doubled, damaged, cut and padded frames, crashes and power cuts."""
+"""Credited = stacked on every wire: frames lost, late, doubled, damaged, cut and padded, crashes, and power cuts."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from pitbench.kiosk.books import Books, last_mark
 from pitbench.kiosk.events import EventKind, Events, KioskEvent
 from pitbench.kiosk.intake import Intake
 from pitbench.kiosk.journal import Journal, JournalError
-from pitbench.kiosk.ledger import Credit, Note
+from pitbench.kiosk.ledger import OPEN, Credit, Note, NoteState
 from pitbench.kiosk.policy import Policy
 from pitbench.kiosk.settlement import Settlement
 from pitbench.protocols.acceptor_host import (
@@ -185,7 +185,7 @@ class Kiosk:
             Status.INITIALISE: lambda data: self._on_lost("the device was started again without it"),
             Status.POWER_UP: lambda data: self._on_lost("the device lost power and started without it"),
             Status.POWER_UP_BILL_IN_ACCEPTOR: lambda data: self._on_going_back("in the acceptor at power-up"),
-            Status.POWER_UP_BILL_IN_STACKER: lambda data: self._on_stacked("power-up with bill in stacker"),
+            Status.POWER_UP_BILL_IN_STACKER: lambda data: self._on_named(data, "power-up with bill in stacker"),
         }
 
     def _tell_change(self, status: int, data: bytes) -> None:
@@ -204,14 +204,19 @@ class Kiosk:
     # What became of the item
 
     def _on_vend_valid(self, data: bytes) -> None:
-        note = self.books.ledger.open
-        # Some devices repeat the escrow code here.
-        if note and data and data[0] != note.code:
-            why = f"vend valid names code {data[0]:02x}, and code {note.code:02x} was in escrow"
+        self._on_named(data, "vend valid")
+        self.host.acknowledge()
+
+    def _on_named(self, data: bytes, by: str) -> None:
+        """Something is stacked; some devices say its escrow code, and then it must be the item's."""
+        note = self.books.ledger.latest
+        undecided = note is not None and (note.state in OPEN or note.state == NoteState.FATE_UNKNOWN)
+        if note and undecided and data and data[0] != note.code:
+            why = f"{by} names code {data[0]:02x}, and code {note.code:02x} was in escrow"
+            self._intake.gone()
             self.books.dispute(note.id, why, stacked=True)
         else:
-            self._on_stacked("vend valid")
-        self.host.acknowledge()
+            self._on_stacked(by)
 
     def _on_stacked(self, by: str) -> None:
         self._intake.gone()
