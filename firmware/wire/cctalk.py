@@ -8,6 +8,7 @@ from wire.stream import Stream
 
 SERIAL = (9600, 8, "N", 1)
 
+_PIECE = const(8)  # steps of a checksum in one go: 40 ms on a Pico
 _DATA_MAX = const(8)  # no request that is understood has more: such a length is damage
 _OTHERS_MAX = const(64)  # so is one to another device: longer ones are passed over byte by byte
 _FRAME_MS = const(100)  # a frame of so many takes 72 ms
@@ -65,6 +66,7 @@ class Wire(Stream):
         self.silent_at = now + _SILENT_MS
         self.events = Events(device)
         self.checksum = None
+        self.signed = None
         self.kind = 0  # of the host's frames, held to until the host falls silent
         self.answering = False
         self.credit_out = False
@@ -291,14 +293,18 @@ class Wire(Stream):
 
     # Busy while the signature is computed anew, a piece a request; then its two bytes, low first, in four.
     def _rom_checksum(self, data):
+        crc, self.signed = self.signed, None
+        if crc is not None:
+            self._reply(bytes((crc & 255, crc >> 8, 0, 0)))
+            return
+        self._reply(b"", _BUSY)
         if self.checksum is None:
             self.checksum = self.boot.checksum(0, 16)
-        for _ in range(32):
+            return
+        for _ in range(_PIECE):
             if self.checksum.step() is not None:
-                crc, self.checksum = self.checksum.crc, None
-                self._reply(bytes((crc & 255, crc >> 8, 0, 0)))
+                self.signed, self.checksum = self.checksum.crc, None
                 return
-        self._reply(b"", _BUSY)
 
     def _bill_id(self, data):
         self._reply(identity.bill_id(self.device.currency, data[0]))

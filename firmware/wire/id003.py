@@ -11,6 +11,7 @@ _LEN_MAX = const(128)  # nothing in ID-003 is longer: such a length is damage
 _FRAME_MS = const(200)  # the longest frame takes 147 ms
 _SILENT_MS = const(5000)  # T of a communication error, both modes
 _ENQ_EVERY_MS = const(200)
+_PIECE = const(8)  # steps of a signature in one go: 40 ms on a Pico
 
 _ACK = const(0x50)
 _ENQ = const(0x05)
@@ -90,6 +91,7 @@ class Wire(Stream):
         self.enq_at = None
         self.announced = None
         self.checksum = None
+        self.signed = None
         self.standing = None  # the last status told, where it may be told again
         self.poll_frame = self._frame(_STATUS, b"")
         self.answering = False
@@ -221,16 +223,20 @@ class Wire(Stream):
         currency = self.device.currency
         return b"".join(bytes((code, currency.COUNTRY, base, power)) for code, base, power in currency.DENOMINATIONS)
 
-    # Busy while the signature is computed anew, a piece a request.
+    # Busy while the signature is computed anew, a piece behind each answer: none waits for it.
     def _signature(self):
+        crc, self.signed = self.signed, None
+        if crc is not None:
+            self._send(_SIGNATURE_END, bytes((crc & 255, crc >> 8)))
+            return
+        self._send(_BUSY, b"")
         if self.checksum is None:
             self.checksum = self.boot.checksum(0, 16)
-        for _ in range(32):
+            return
+        for _ in range(_PIECE):
             if self.checksum.step() is not None:
-                crc, self.checksum = self.checksum.crc, None
-                self._send(_SIGNATURE_END, bytes((crc & 255, crc >> 8)))
+                self.signed, self.checksum = self.checksum.crc, None
                 return
-        self._send(_BUSY, b"")
 
     def _send(self, command, data):
         self.out += self._frame(command, data)

@@ -14,6 +14,7 @@ _SILENT_MS = const(5000)  # T of a communication error
 
 _SEQUENCE = const(0x80)
 _POLL = const(b"\x07")
+_POLL_WITH_ACK = const(b"\x56")
 _KEY_NOT_SET = const(b"\xfa")
 _UNKNOWN = const(b"\xf2")
 _WRONG_NUMBER = const(b"\xf3")
@@ -39,8 +40,8 @@ class Wire(Commands, Stream):
     def next(self):
         return self.silent_at
 
-    # In the middle of a commit the device can't be stepped. The last answer may be given again, and a plain poll gets
-    # what the last one was told, where that may be said twice.
+    # In the middle of a commit the device can't be stepped. The last answer may be given again, and a poll gets what the
+    # last one was told, where that may be said twice.
     def stand(self, now):
         self.stood = bool(self._read(now)) or self.stood
         if self.answering or self.buffer[:1] != b"\x7f":
@@ -51,13 +52,16 @@ class Wire(Commands, Stream):
         data, sealed = self._opened(frame)
         if self._again(frame, data):
             self._transmit(frame[0])
-        elif data == _POLL and self.events.standing:
+        elif self.events.standing and self._only_looks(data, sealed):
             self._give(frame[0], self.events.standing, sealed)
         else:
             return
         self.buffer = b""
         self.frames += 1
         self.silent_at = now + _SILENT_MS
+
+    def _only_looks(self, data, sealed):
+        return data == _POLL or data == _POLL_WITH_ACK and (sealed or not self.secure.on())
 
     # Time alone: silence of the host.
     def tick(self, now):

@@ -252,6 +252,13 @@ class TestWhileTheDeviceStores:
         assert line.wire.frames == frames + 2
         assert line.wire.buffer == b""
 
+    def test_a_poll_with_ack_too_in_plain_unless_a_key_stands(self):
+        line = drawn_in(opened())
+        line.ask(b"\x56")
+        assert answers(line.stand(line.next_frame(b"\x56"))) == [(line.bit ^ 0x80, OK + b"\xef\0")]
+        line.wire.secure.on = lambda: True
+        assert line.stand(frame(line.bit, b"\x56")) == b""
+
     def test_the_silence_is_over(self):
         line = opened()
         line.wait(4000)
