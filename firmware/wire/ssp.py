@@ -40,8 +40,8 @@ class Wire(Commands, Stream):
     def next(self):
         return self.silent_at
 
-    # In the middle of a commit the device can't be stepped. The last answer may be given again, and a poll gets what the
-    # last one was told, where that may be said twice.
+    # In the middle of a commit the device can't be stepped. The last answer may be given again, and a poll gets what
+    # the last one was told, where that may be said twice.
     def stand(self, now):
         self.stood = bool(self._read(now)) or self.stood
         if self.answering or self.buffer[:1] != b"\x7f":
