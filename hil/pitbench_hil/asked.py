@@ -9,8 +9,9 @@ from pathlib import Path
 from pitbench.addresses import EMULATED, parse_target
 from pitbench.errors import PitbenchError
 from pitbench.image import KINDS, load_image, no_image
+from pitbench.protocols.acceptor_host import host_names
 from pitbench.signature import CRC_FILE
-from pitbench.sources import wire_of
+from pitbench.sources import wire_of, wires_of
 from pitbench.targets import prove_startable
 
 from pitbench_hil.lasting import LastingBoard, look_at
@@ -27,7 +28,13 @@ def wire(device: str, named: str | None, images: Mapping[str, Path]) -> str:
     if named is None and images:
         kind, folder = next(iter(images.items()))
         named = load_image(folder, device, kind).wire
-    return wire_of(device, named)
+    spoken, with_money = wire_of(device, named), set(wires_of(device)) & set(host_names())
+    if with_money and spoken not in with_money:
+        raise PitbenchError(
+            f"The rules of a {device} can't be asked over {spoken}, which carries no money.",
+            f"Name one of: {', '.join(sorted(with_money))}.",
+        )
+    return spoken
 
 
 def reachable(

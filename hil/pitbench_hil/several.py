@@ -179,7 +179,7 @@ def summary(ended: Sequence[Ended], columns: Columns) -> list[str]:
         "  ".join(fit(cell, size) for cell, size in zip(row, sizes, strict=True)).rstrip() for row in [head, *rows]
     ]
     seconds = sum(one.seconds for one in ended)
-    total = f"{len(ended)} devices in {seconds:.0f} s, exit code {exit_code(ended)}"
+    total = f"{len(ended)} runs in {seconds:.0f} s, exit code {exit_code(ended)}"
     return [" devices ".center(min(width(), 80), "="), *lines, total]
 
 

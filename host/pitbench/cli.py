@@ -7,6 +7,7 @@ its help. Ours are rows below; other packages add theirs through the entry point
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import importlib.metadata
 import os
@@ -54,6 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _reader_left()
     except OSError as error:
         # A file that the person named, or a full disk; anything else is a program error and shows where.
+        if error.errno == errno.ENOSPC and error.filename is None:
+            print("pitbench: what was to be written finds no room on its disk. Make some.", file=sys.stderr)
+            return _reader_left()
         if error.filename is None:
             raise
         print(f"pitbench: {error.filename} can't be used: {error.strerror}. Name another place.", file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -61,6 +62,8 @@ def _row(line: str, place: str) -> Row | None:
             return None
         if row["dir"] not in _ARROWS:
             _no_row(place)
+        if not math.isfinite(row["t"]):
+            _no_row(place)
         return Row(float(row["t"]), row["dir"], bytes.fromhex(row["hex"].replace("*", "2a")))
     except (ValueError, TypeError, KeyError, AttributeError):
         _no_row(place)
@@ -73,7 +76,7 @@ def _no_row(place: str) -> NoReturn:
 
 
 class Sniffer:
-    """Joins rows into pieces and says each in words: give it rows as they come, and `flush` when the line is silent.
+    """Says rows in words, frames that came in pieces joined: give it rows as they come; `flush` when all is silent.
 
     Args:
         protocol: the wire's.
@@ -86,13 +89,29 @@ class Sniffer:
 
     def take(self, row: Row) -> list[str]:
         """Lines for the piece that this row ends, none while it goes on."""
-        piece = self._piece
+        piece, lines, came = self._piece, list[str](), row.time
         if piece and piece.direction == row.direction and row.time - self._last <= GAP_S:
-            self._piece, self._last = Row(piece.time, piece.direction, piece.data + row.data), row.time
+            row = Row(piece.time, piece.direction, piece.data + row.data)
+        else:
+            lines = self.flush()
+        self._piece, self._last = row, came
+        return lines + self._whole(row)
+
+    def _whole(self, piece: Row) -> list[str]:
+        """A line for the frames that are whole already; what comes behind them is the next piece."""
+        if piece.direction == EITHER:
             return []
-        lines = self.flush()
-        self._piece, self._last = row, row.time
-        return lines
+        to_board = piece.direction == TO_BOARD
+        every = self._frames(piece.data, to_board)
+        ends = (end for end in range(1, len(piece.data) + 1) if self._frames(piece.data[:end], to_board) == every)
+        if not every or (end := next(ends, 0)) == 0:
+            return []
+        rest = piece.data[end:]
+        self._piece = Row(piece.time, piece.direction, rest) if rest else None
+        return [self._line(Row(piece.time, piece.direction, piece.data[:end]))]
+
+    def _frames(self, data: bytes, to_board: bool) -> int:
+        return len(self._protocol.frame_names(data, to_board))
 
     def due(self, now: float) -> bool:
         """Whether the line was silent long enough for the piece in hand to be whole; `now` on the rows' clock."""

@@ -114,6 +114,9 @@ def open_transport(
 def _open_serial(url: str, framing: Framing) -> serial.Serial:
     settings: dict[str, Any] = {"baudrate": framing.baud, "bytesize": framing.bits, "parity": framing.parity}
     settings |= {"stopbits": framing.stop, "timeout": 0, "write_timeout": WRITE_TIMEOUT_S, "exclusive": True}
+    if url.startswith("rfc2217:"):
+        # pyserial's client of it knows no such limit.
+        del settings["write_timeout"]
     if sys.platform == "win32":
         return serial.serial_for_url(url, **settings)
     try:

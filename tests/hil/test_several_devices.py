@@ -12,6 +12,7 @@ import pytest
 from fabricated import CONFTEST, GOOD, RULES
 from pitbench.cli import main
 from pitbench.devices import BUILT
+from pitbench.sources import wires_of
 from pitbench_hil import several
 from pitbench_hil.commands import verify
 from pitbench_hil.manifest import verify_manifest
@@ -47,7 +48,7 @@ def test_each_device_has_its_folder_and_the_worst_of_them_counts(tmp_path, capfd
     assert head.split() == ["device", "PASS", "FAIL", "INSPECT", "exit", "code", "time", "evidence"]
     assert [line.split()[:4] for line in lines] == [["bill-acceptor", "2", "1", "1"], ["shuffler", "3", "1", "0"]]
     assert [line.split()[-1] for line in lines] == [str(part.folder) for part in parts]
-    assert total.startswith("2 devices in ")
+    assert total.startswith("2 runs in ")
     assert total.endswith(" s, exit code 1")
     said = capfd.readouterr().out
     assert said.index("bill-acceptor (1 of 2)") < said.index(f"FAIL          {DOOR}") < said.index("shuffler (2 of 2)")
@@ -178,7 +179,9 @@ def test_each_device_is_asked_for_the_rules_that_it_has(begun, monkeypatch, caps
 
 def test_every_device_is_hunted_by_its_rabbits(begun, tmp_path):
     assert main(["rabbits", "--full", "--jobs", "3"]) == 0
-    assert [list(part.command[3:5]) for part in begun] == [["rabbits", device] for device in BUILT]
+    hunted = [(part.command[4], words(part, "--wire")) for part in begun]
+    assert [part.command[3] for part in begun] == ["rabbits"] * len(hunted)
+    assert sorted(hunted) == sorted((d, w) for d in BUILT for w in wires_of(d) if (d, w) != ("bill-acceptor", "gat"))
     assert all(words(part, "--jobs") == "3" and part.command[-1] == "--full" for part in begun)
 
 

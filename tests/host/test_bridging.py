@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -14,6 +15,7 @@ import pytest
 import serial
 from pitbench import cli
 from pitbench.bridging import Bridge, PtySide, Side, TcpSide
+from pitbench.commands.bridge import Ear
 from pitbench.errors import PitbenchError
 from pitbench.sniffing import Row
 from pitbench.transport import FROM_BOARD, TO_BOARD, open_transport
@@ -75,6 +77,21 @@ def test_a_host_of_rfc_2217_sets_the_line(board: PtyPort) -> None:
         with serial.serial_for_url(side.address, baudrate=9600, timeout=LOST_S) as host:
             host.write(b"again")
             assert heard(board.master, 5) == b"again"
+
+
+def test_our_own_ports_open_what_a_bridge_offers(board: PtyPort) -> None:
+    with bridged(board, "rfc2217") as side, open_transport(side.address) as host:
+        host.write(ASKED)
+        assert heard(board.master, len(ASKED)) == ASKED
+
+
+def test_a_record_that_finds_no_room_ends_and_the_bridge_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    # What it still holds when it is closed can't be written either.
+    with contextlib.suppress(OSError), Path("/dev/full").open("w") as record:
+        ear = Ear(None, record)
+        for _ in range(2):
+            ear(Row(0, TO_BOARD, b"asked"))
+    assert capsys.readouterr().err.count("the record ends here") == 1
 
 
 def test_a_host_that_left_is_followed_by_the_next(board: PtyPort) -> None:

@@ -48,6 +48,15 @@ def test_frames_in_one_piece_are_all_said() -> None:
     assert sniffed([Row(0, TO_BOARD, POLL + bytes.fromhex("fc05402b15"))]) == ["status request, reset"]
 
 
+def test_frames_are_said_one_by_one_as_they_end() -> None:
+    sniffer = Sniffer(protocol_named("id003"))
+    reset = bytes.fromhex("fc05402b15")
+    first = sniffer.take(Row(0, TO_BOARD, POLL + reset[:2]))
+    second = sniffer.take(Row(0.001, TO_BOARD, reset[2:]))
+    assert [line.rpartition("   ")[2] for line in first + second] == ["status request", "reset"]
+    assert sniffer.flush() == []
+
+
 def vectors(name: str) -> list[dict[str, str]]:
     path = Path(__file__).parents[1] / "vectors" / f"{name}.json"
     rows: list[dict[str, str]] = json.loads(path.read_text()).get("frames", [])
@@ -90,15 +99,29 @@ def test_a_trace_is_said_with_its_times(tmp_path: Path, capsys: pytest.CaptureFi
     assert second.split() == ["2.010", "<", "fc", "05", "11", "27", "56", "idle"]
 
 
+def test_a_trace_is_read_in_order_of_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in reversed(ROWS)))
+    assert cli.main(["sniff", str(path)]) == 0
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == [">", "<"]
+
+
 def test_stdin_is_a_trace(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(ROWS[1])))
     assert cli.main(["sniff", "-"]) == 0
     assert "status request" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "line", ["{", "[1]", '{"t": 1, "dir": "up", "hex": "00"}', '{"t": 1, "dir": "to_board", "hex": "0g"}']
+NO_ROWS = (
+    "{",
+    "[1]",
+    '{"t": NaN, "dir": "to_board", "hex": "00"}',
+    '{"t": 1, "dir": "up", "hex": "00"}',
+    '{"t": 1, "dir": "to_board", "hex": "0g"}',
 )
+
+
+@pytest.mark.parametrize("line", NO_ROWS)
 def test_a_line_that_is_no_row_is_named(line: str) -> None:
     with pytest.raises(PitbenchError, match="x, line 2 is no row of a trace"):
         list(rows_of([json.dumps(ROWS[1]), line], "x"))

@@ -59,6 +59,20 @@ def test_garbage_at_the_end_is_cut_off_and_reported(tmp_path, tail):
     journal.close()
 
 
+@pytest.mark.parametrize("content", [b"a letter\n", b'{"id": 1}\n{"id": 2}\n', b"\0"])
+def test_what_is_no_journal_is_left_as_it_is(tmp_path, content):
+    path = tmp_path / "j"
+    path.write_bytes(content)
+    with pytest.raises(JournalError, match="something else than a journal"):
+        Journal(path)
+    assert path.read_bytes() == content
+
+
+def test_a_device_is_no_journal():
+    with pytest.raises(JournalError, match="is no file"):
+        Journal("/dev/null")
+
+
 @pytest.mark.parametrize("line", [0, 1])
 def test_damage_before_good_lines_is_refused(tmp_path, line):
     path = tmp_path / "j"

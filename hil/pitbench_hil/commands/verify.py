@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pitbench.addresses import parse_target
 from pitbench.errors import EXIT_INTERRUPTED, PitbenchError
+from pitbench.protocols.acceptor_host import host_names
 from pitbench.sources import wires_of
 
 from pitbench_hil import asked
@@ -66,8 +67,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _wires(device: str, named: str | None) -> list[str]:
-    """The wires that are meant. Raises UnknownName for one that the device hasn't."""
-    return wires_of(device) if named == EVERY_WIRE else [named or ""]
+    """The wires that are meant; of those of an acceptor all that carry money."""
+    if named != EVERY_WIRE:
+        return [named or ""]
+    every = wires_of(device)
+    return [wire for wire in every if wire in host_names()] or every
 
 
 def _verify(device: str, wire: str, patterns: Sequence[str], args: argparse.Namespace) -> int:

@@ -129,6 +129,8 @@ class Speech:
     looks_by_holding = False
     # Whether sequence and key are one host's, so that nobody else can say a word in between.
     one_host = False
+    # Whether a credit is told to whoever asks until somebody knows of it; else it is history to a host without memory.
+    tells_anew = True
     # Whether the device can be told to announce news by itself.
     announces = False
 

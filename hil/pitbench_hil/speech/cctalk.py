@@ -125,6 +125,7 @@ class Speech(speech.Speech):
     """Polls once for a status, and asks further only where events alone don't tell it."""
 
     wire = "cctalk"
+    tells_anew = False
     words = Words(
         alike=(
             frozenset({Status.IDLE, Status.ACCEPTING}),

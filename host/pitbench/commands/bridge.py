@@ -9,10 +9,12 @@ pitbench bridge LINK --tunnel --protocol ebds              the wire of a board w
 from __future__ import annotations
 
 import argparse
+import sys
 import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from typing import IO
 
 from pitbench.addresses import port_of
 from pitbench.bridging import LOOPBACK, Bridge, PtySide, Side, TcpSide
@@ -62,16 +64,24 @@ class Ear:
         record: an open file, None records nothing.
     """
 
-    def __init__(self, sniffer: Sniffer | None, record: object) -> None:
+    def __init__(self, sniffer: Sniffer | None, record: IO[str] | None) -> None:
         self._sniffer, self._record = sniffer, record
         self._lock = threading.Lock()
 
     def __call__(self, row: Row) -> None:
         with self._lock:
-            if self._record:
-                print(row.json(), file=self._record, flush=True)  # type: ignore[call-overload]
+            self._keep(row)
             if self._sniffer:
                 self._say(self._sniffer.take(row))
+
+    def _keep(self, row: Row) -> None:
+        try:
+            if self._record:
+                print(row.json(), file=self._record, flush=True)
+        except OSError as error:
+            # The host's line is worth more than its record.
+            print(f"pitbench: the record ends here ({error.strerror}); the bridge goes on.", file=sys.stderr)
+            self._record = None
 
     def flush(self) -> None:
         """Say what is in hand."""

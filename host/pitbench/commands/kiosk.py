@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import signal
 import threading
 import time
@@ -64,6 +65,8 @@ def _host(args: argparse.Namespace) -> AcceptorHost:
 
 
 def _values(text: str) -> frozenset[int]:
+    if not re.fullmatch(r"\d+(,\d+)*", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of whole units, as in 1,5,20")
     return frozenset(int(value) * 100 for value in text.split(","))
 
 

@@ -14,7 +14,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from pitbench.addresses import EMULATED, parse_target
+from pitbench.addresses import EMULATED, LINK, parse_target
 from pitbench.deadline import Deadline
 from pitbench.devices import BUILT, device_named, examples
 from pitbench.errors import PitbenchError
@@ -67,11 +67,14 @@ def run(args: argparse.Namespace) -> int:
         folder = args.folder or Path(held.enter_context(tempfile.TemporaryDirectory(prefix="pitbench-sim-")))
         held.enter_context(_alone_in(folder))
         _refuse_another(folder, device, "emulated" if target.interpreter == EMULATED else "virtual")
-        image = build_image(device, args.kind, folder / "image", board=board_of(target), wire=protocol)
+        image = build_image(
+            device, args.kind, folder / "image", board=board_of(target), wire=protocol, tunnel=target.wire == LINK
+        )
         board = held.enter_context(make_board(target, folder / "board", image))
         trouble = trouble_of(board)
         words = {"device": device, "kind": image.kind, "revision": image.revision, "crc": image.crc}
-        ports = {"link": board.link_path, "wire": board.wire_path}
+        tunnel = f"over the link: pitbench bridge {board.link_path} --tunnel --protocol {protocol}"
+        ports = {"link": board.link_path, "wire": tunnel if target.wire == LINK else board.wire_path}
         ports |= {"rung": f"{board.interpreter.kind}:", "interpreter": board.interpreter.source}
         print(USAGE.format(**words, **ports, **advice(image, board.link_path, board.wire_path)), flush=True)
         if trouble:

@@ -49,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
         return _tell(sniffer, rows_of(sys.stdin, "stdin"))
     if args.source and Path(args.source).is_file():
         with Path(args.source).open(encoding="utf-8", errors="replace") as lines:
-            return _tell(sniffer, rows_of(lines, args.source))
+            # A trace keeps what may be half a number back until it goes on: its lines aren't in order.
+            return _tell(sniffer, iter(sorted(rows_of(lines, args.source), key=lambda row: row.time)))
     return _listen(sniffer, taps or {EITHER: args.source}, protocol_named(args.protocol).FRAMING, args)
 
 
@@ -93,6 +94,11 @@ def _turn(sniffer: Sniffer, ports: Mapping[str, Transport], record: IO[str] | No
 
 
 def _keep(row: Row, record: IO[str] | None) -> None:
-    if record:
-        record.write(row.json() + "\n")
-        record.flush()
+    try:
+        if record:
+            record.write(row.json() + "\n")
+            record.flush()
+    except OSError as error:
+        raise PitbenchError(
+            f"The record can't be written ({error.strerror}).", "Make room, or name another."
+        ) from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import sys
 import time
 import zlib
@@ -126,6 +127,9 @@ def _open(path: Path) -> int:
             f"Journal {path} can't be opened: {error.strerror}.", "Choose another path, or mend its rights."
         ) from error
     _hold(path, descriptor)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise JournalError(f"{path} is no file, and can't be a journal.", "Choose another path.")
     _sync_folder(path.parent)
     return descriptor
 
@@ -166,6 +170,8 @@ def _read(content: bytes, path: Path) -> tuple[list[Record], int]:
             break
         records.append(record)
         size += len(line)
+    if not records and content and not content.startswith(LINE_START[: len(content)]):
+        raise JournalError(f"{path} holds something else than a journal.", "Choose another path.")
     return records, size
 
 

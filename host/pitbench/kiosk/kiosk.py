@@ -267,4 +267,6 @@ class Kiosk:
         if silent != self._was_silent:
             self._was_silent = silent
             kind = EventKind.SILENT if silent else EventKind.HEARD
-            self._events.say(kind, "The acceptor is silent." if silent else "The acceptor is heard again.")
+            never = " Nothing was heard of it yet: look at its cable, its power, and which protocol it speaks."
+            text = "The acceptor is silent." + ("" if self.host.status is not None else never)
+            self._events.say(kind, text if silent else "The acceptor is heard again.")
