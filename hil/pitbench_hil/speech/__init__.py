@@ -184,6 +184,10 @@ class Speech:
         """The first bytes of a frame that says it is longer than what will follow."""
         raise NotImplementedError
 
+    def no_acknowledgements(self) -> list[list[bytes]]:
+        """Frames, one after the other, that look like an acknowledgement of a credit and are none."""
+        return []
+
     def every(self) -> Iterator[bytes]:
         """A frame of every command code, with several data each, but those that only ask for the status."""
         raise NotImplementedError

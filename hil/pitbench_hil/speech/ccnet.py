@@ -173,6 +173,11 @@ class Speech(speech.Speech):
         """A length of 128."""
         return HEADER + b"\x80"
 
+    def no_acknowledgements(self) -> list[list[bytes]]:
+        """NAK asks for the answer again; an ACK is of the answer before it."""
+        nak, ack, who = (ccnet.encode(ccnet.Command[name]) for name in ("NAK", "ACK", "IDENTIFICATION"))
+        return [[nak], [who, ack]]
+
     def every(self) -> Iterator[bytes]:
         """All 256 but polls, ACK, and NAK, which asks for the last answer."""
         for command in range(256):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from pitbench import items
 from pitbench.masking import mask_number
-from pitbench.protocols.id003 import Command, Status
+from pitbench.protocols.id003 import POWER_UPS, Command, Status
 from pitbench_hil.acceptor import AcceptorBench
 from pitbench_hil.acceptor_kiosk import Till
 from pitbench_hil.acceptor_money import agrees
 from pitbench_hil.check import Check
 from pitbench_hil.marks import rule
+from pitbench_hil.speech import LATE_S, unless_unsaid
 
 STOP_EVERY_MS = 90
 # Beyond the whole way of a note, from mouth to lever.
@@ -67,6 +68,39 @@ def test_a_note_stopped_anywhere_is_credited_only_past_the_lever(till: Till, che
         till.attend()
         if not agrees(check, till, f"stopped after {stop} ms"):
             return
+
+
+@rule("NJ-1.28N(f)/each-denomination")
+@pytest.mark.parametrize("usd", [2, 20])
+def test_what_a_start_names_as_stacked_is_what_was_in_escrow(bench: AcceptorBench, check: Check, usd: int) -> None:
+    bench.start()
+    escrow = bench.escrow(items.genuine(usd))
+    check.stimulus("power cut with vend valid told and not acknowledged", usd=usd)
+    bench.command(Command.STACK_1)
+    bench.until(Status.VEND_VALID)
+    bench.power_cycle()
+    told = bench.until(Status.POWER_UP_BILL_IN_STACKER).data
+    # Some wires name it, and hosts without a journal credit by that.
+    named = unless_unsaid(told, lambda data: data[:1] in (b"", escrow.data[:1]))
+    check.expect("another note named at the start", named, True)
+    check.measure("credited_minus_stacked", 100 * usd - bench.stacked_cents())
+
+
+@rule("NJ-1.28N(f)/lost-reply")
+def test_what_acknowledges_nothing_leaves_the_credit(bench: AcceptorBench, check: Check) -> None:
+    bench.start()
+    bench.escrow(items.genuine(20))
+    bench.command(Command.STACK_1)
+    bench.until(Status.VEND_VALID)
+    for frames in bench.speech.no_acknowledgements():
+        check.stimulus("frames that acknowledge no credit", frames=[frame.hex() for frame in frames])
+        for frame in frames:
+            bench.send(frame)
+            bench.receive(LATE_S)
+        check.expect("told again", bench.status().cmd, Status.VEND_VALID)
+    bench.power_cycle()
+    check.expect("and after a cut", bench.until(*POWER_UPS).cmd, Status.POWER_UP_BILL_IN_STACKER)
+    check.measure("credited_minus_stacked", 2000 - bench.stacked_cents())
 
 
 @rule("NJ-1.28N(f)/not-before-stacked")
