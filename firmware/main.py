@@ -56,10 +56,10 @@ class Machine:
         self.device = self._restore(module)
         self.wire = wire.Wire(self.device, boot.wire, boot.crc16, self.step, boot, self.now)
         self.wire.store = self.store  # for a protocol that keeps something of its own
-        self.wire.entropy = self.entropy  # and for one that draws a key
+        if hasattr(self.wire, "entropy"):
+            self.wire.entropy = self.entropy  # for one that draws a key
         plain.between = self._between_writes
-        own = tuple(product.LATE_OPS) + (("link.tunnel", "wire") if boot.board.TUNNEL else ())
-        kinds = ops(self, own) + (rig.ops(self) if rig else ())
+        kinds = ops(self, product.LATE_OPS) + (rig.ops(self) if rig else ())
         self.link = Server(boot.link, boot.crc16, kinds, self.identity)
 
     def _restore(self, module):
@@ -242,7 +242,7 @@ def run(boot):
     machine.start()
     gc.collect()
     # A plant reads no control lines: what nobody reads would wake it for ever.
-    ports = (boot.link,) + boot.wires + (() if rig else (boot.control,))
+    ports = (boot.link, boot.wire) if rig else (boot.link, boot.wire, boot.control)
     while True:
         boot.port.wait(ports, machine.delay())
         now = machine.clock.now()

@@ -29,8 +29,11 @@ class Boot:
         self.board = board
         self.port = port
         self.link, wire, self.control = port.open_ports(board)
-        # And what of it is waited at: a tunnelled wire's bytes come with the link's.
-        self.wire, self.wires = _tunnel() if board.TUNNEL else (wire, (wire,))
+        if board.TUNNEL:
+            import tunnel
+
+            wire = tunnel.Tunnel(self.link)
+        self.wire = wire
         self.cause = port.cause()
         # Why there is no place for data, else "".
         self.no_store = _open_store()
@@ -102,12 +105,6 @@ class Boot:
             "crc": None if self.image_crc is None else "%04x" % self.image_crc,
             "heap_free": gc.mem_free(),
         }
-
-
-def _tunnel():
-    import tunnel
-
-    return tunnel.Tunnel(), ()
 
 
 def _sha_of_verifier():

@@ -55,7 +55,7 @@ class LinkResponder:
             return {"id": number, "ok": self._identity(request.get("session"))}
         if what == "status":
             return {"id": number, "ok": self._status()}
-        if what == "wire" and not self._boot.wires:
+        if what == "wire" and self._boot.board.TUNNEL:
             return {"id": number, "ok": {"hex": self._boot.wire.carry(request.get("hex", ""))}}
         if self._clearing and what in self._clearing.OPERATIONS:
             reply = self._clearing.answer(what, request)
@@ -114,7 +114,7 @@ def run(boot, condition, why, clearing=None):
     boot.wire.configure(*responder_wire.SERIAL)
     link = LinkResponder(boot, condition, why, clearing)
     wire = WireStream(responder_wire.WireResponder(boot, why, lambda data: send(boot.wire, data)).take)
-    ports = (boot.link,) + boot.wires + (boot.control,)
+    ports = (boot.link, boot.wire, boot.control)
     while True:
         boot.port.feed()
         boot.port.wait(ports, 1000)

@@ -9,7 +9,10 @@ _PIECE = const(384)
 
 
 class Tunnel:
-    def __init__(self):
+    # What is waited for at it comes with the link.
+    def __init__(self, link):
+        self.reader = getattr(link, "reader", None)
+        self.name = getattr(link, "name", "")
         self.to_board = b""
         self.to_host = b""
 

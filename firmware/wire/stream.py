@@ -34,7 +34,8 @@ class Stream:
     def poll(self, now):
         if self._read(now) or self.stood:
             self.stood = False
-            self._take_all(now)
+            while self._take(now):
+                pass
         else:
             self._drop_started(now)
 
@@ -50,11 +51,8 @@ class Stream:
     def _drop_started(self, now):
         while self.buffer and now - self.last > _GAP_MS:
             self.buffer = self.buffer[1:]
-            self._take_all(now)
-
-    def _take_all(self, now):
-        while self._take(now):
-            pass
+            while self._take(now):
+                pass
 
     # Whether there is anything new. Bytes that wait may have come long ago, while the device was storing: the line is
     # silent when it is found silent.

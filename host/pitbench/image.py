@@ -19,7 +19,7 @@ from pitbench.image_error import ImageError
 from pitbench.manifest import Head, read_head, sealed
 from pitbench.signature import CRC_FILE, image_crc, image_digest, image_part
 from pitbench.signing import SigningKey, signing_key
-from pitbench.sources import Tree, product_name, wires_of
+from pitbench.sources import TUNNEL_OPS, Tree, product_name, wires_of
 
 KINDS = ("bench", "release")
 VERSION = "0.1.0"
@@ -104,8 +104,10 @@ def build_image(
     revision = tree.revision(device, compiler.identity(), wire)
     names: dict[str, object] = {"DEVICE": device, "VERSION": VERSION, "REVISION": revision, "KIND": kind}
     names |= {**tree.constants(device, wire), **(product or {})}
+    if tunnel:
+        names["LATE_OPS"] = [*names["LATE_OPS"], *TUNNEL_OPS]  # type: ignore[misc]
     number, key = int(str(names.pop("IMAGE_VERSION", IMAGE_VERSION))), key or signing_key()
-    files = _compile(tree, tree.files(device, kind, wire), facts, names, key)
+    files = _compile(tree, tree.files(device, kind, wire, tunnel=tunnel), facts, names, key)
     image = image_part(files)
     crc = image_crc(image)
     image[CRC_FILE] = crc.to_bytes(2, "big")

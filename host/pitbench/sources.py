@@ -19,6 +19,10 @@ _PRODUCTS = "products"
 # Each device that this tree's firmware can be, by the name of its product.
 DEVICES = tuple(sorted(path.stem for path in (FIRMWARE / _PRODUCTS).glob("*.toml")))
 
+# The board's side of a wire that goes over the link, and the link's operation for it.
+TUNNEL = ("boot/tunnel.py", "link/tunnel.py")
+TUNNEL_OPS = ("link.tunnel", "wire")
+
 Product = dict[str, Any]
 """One table products/NAME.toml."""
 
@@ -57,14 +61,17 @@ class Tree:
         """Names of the devices that this firmware can be built for."""
         return list(self._products)
 
-    def files(self, device: str, kind: str, wire: str | None = None) -> list[str]:
+    def files(self, device: str, kind: str, wire: str | None = None, *, tunnel: bool = False) -> list[str]:
         """Return the sources of an image, as paths below the folder; bench/ is in a bench image only.
+
+        Those of a tunnelled wire are in an image with one only.
 
         Raises UnknownName for an unknown device, and for a wire that it hasn't.
         """
         wire = self.wire(device, wire)
         names = [name for name in self._names if self._belongs(name, device) and _speaks(name, wire, self._wires)]
-        return [name for name in names if kind == "bench" or not name.startswith("bench/")]
+        left_out = () if tunnel else TUNNEL
+        return [name for name in names if name not in left_out and (kind == "bench" or not name.startswith("bench/"))]
 
     def wires(self, device: str) -> list[str]:
         """Return the protocols that a device can speak, its usual one first. Raises UnknownName."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from pitbench.image import build_image
-from pitbench.sources import Tree
+from pitbench.sources import TUNNEL, Tree
 from pitbench.virtual.interpreter import find_interpreter
 from tree import FIRMWARE, imports, parsed, sources
 
@@ -33,7 +33,7 @@ def test_no_docstring_takes_room_on_a_board(path):
 
 
 def test_every_file_is_in_some_image_or_on_some_board():
-    in_images = {file for device, wire in PRODUCTS for file in Tree().files(device, "bench", wire)}
+    in_images = {file for device, wire in PRODUCTS for file in Tree().files(device, "bench", wire, tunnel=True)}
     assert {name(path) for path in sources(FIRMWARE)} == in_images
 
 
@@ -60,7 +60,7 @@ def test_no_file_is_an_orphan():
 
 
 def _by_product() -> set[str]:
-    files = {"hal/sensors.py"}
+    files = {"hal/sensors.py", *TUNNEL}
     for device, wire in PRODUCTS:
         facts = Tree().constants(device, wire)
         files |= {f"device/{device.replace('-', '_')}.py", f"wire/{facts['WIRE']}.py"}
