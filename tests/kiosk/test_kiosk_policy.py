@@ -7,7 +7,10 @@ from acceptor_model import Acceptor, Paper
 from kiosk_bench import Bench, kinds, texts
 from pitbench.kiosk import journal as journal_module
 from pitbench.kiosk.events import EventKind
+from pitbench.kiosk.journal import Journal, JournalError
+from pitbench.kiosk.kiosk import Kiosk
 from pitbench.kiosk.policy import Policy
+from pitbench.protocols.acceptor_host import host_module
 from pitbench.protocols.id003 import Command, Frame, Status, encode
 from pitbench.protocols.id003_host import HostSettings
 
@@ -104,6 +107,16 @@ def test_errors_are_told_once_and_their_end_too(tmp_path, status):
     assert bench.acceptor.state == "idle"
     bench.pay(TWENTY)
     assert bench.kiosk.credits == [(1, 2000, "note")]
+
+
+@pytest.mark.parametrize(("first", "then"), [("ebds", "cctalk"), ("cctalk", "ebds")])
+def test_a_journal_of_another_wire_is_refused(tmp_path, first, then):
+    path = tmp_path / "j"
+    kiosk = Kiosk(Journal(path), host=host_module(first).Host())
+    kiosk.books.write("heard", mark={"ebds": "1", "cctalk": "0701010000000000000000"}[first])
+    kiosk.books.journal.close()
+    with pytest.raises(JournalError, match="kept on another wire"):
+        Kiosk(Journal(path), host=host_module(then).Host())
 
 
 SAID = {Status.VEND_VALID: "vend valid", Status.POWER_UP_BILL_IN_STACKER: "power-up with bill in stacker"}

@@ -63,8 +63,13 @@ class Kiosk:
     def _take_up(self, journal: Journal) -> Callable[[], str | None]:
         """Have the host go on where its last life was heard; what tells how far it is."""
         host, mark = marking(self.host), last_mark(journal)
-        if host and mark:
-            host.resume(mark)
+        try:
+            if host and mark:
+                host.resume(mark)
+        except ValueError as error:
+            raise JournalError(
+                f"Journal {journal.path} was kept on another wire.", "Give each wire a journal of its own (--journal)."
+            ) from error
         return lambda: host.mark if host else None
 
     @property

@@ -113,7 +113,7 @@ class MarkingHost(AcceptorHost, Protocol):
         """What the next life must know of what was told so far; None before the device was heard."""
 
     def resume(self, mark: str) -> None:
-        """Go on where an earlier life ended; before anything is received."""
+        """Go on where an earlier life ended; before anything is received. Raises ValueError for what is no mark."""
 
 
 def marking(host: AcceptorHost) -> MarkingHost | None:

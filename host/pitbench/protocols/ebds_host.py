@@ -198,7 +198,9 @@ class EbdsHost:
         self._mark_next()
 
     def resume(self, mark: str) -> None:
-        """Begin with the frame that an earlier life may have sent last, by its `mark`."""
+        """Begin with the frame that an earlier life may have sent last. Raises ValueError for what is no mark."""
+        if mark not in ("0", "1"):
+            raise ValueError(f"{mark} is no bit")
         self.mark = mark
         self._exchange = _Exchange(bit=int(mark))
 
