@@ -19,6 +19,7 @@ import crcmod.predefined  # type: ignore[import-untyped]
 from pitbench.framing import Framing
 from pitbench.masking import mask_number
 from pitbench.protocols.id003 import Denomination
+from pitbench.protocols.stream_decoder import StreamDecoder
 
 TITLE = "ccTalk"
 FRAMING = Framing(9600, 8, "N", 1)
@@ -184,7 +185,7 @@ def encode(
     return bytes((to, len(data), low, header)) + data + bytes([high])
 
 
-class Decoder:
+class Decoder(StreamDecoder[Frame]):
     """Finds frames of both directions in a stream of bytes, however it is cut, joined, damaged or padded.
 
     Both directions, because one wire carries both: what the host sent comes back to it as an echo, and is told apart by
@@ -197,43 +198,17 @@ class Decoder:
     """
 
     def __init__(self, checksum: Checksum | None = None, host: int = HOST, validator: int = VALIDATOR) -> None:
-        self.good = 0
-        self.damaged = 0
-        self.skipped = 0
-        self._held = bytearray()
+        super().__init__()
         self._from = {host: validator, validator: host}
         # The stronger test first: one frame in 256 of the CRC mode has the sum of the other.
         self._sound = {None: (self._crc_right, self._sum_right), Checksum.CRC: (self._crc_right,)}.get(
             checksum, (self._sum_right,)
         )
 
-    def feed(self, data: bytes) -> list[Frame]:
-        """Take received bytes; return the frames that they complete."""
-        self._held += data
-        frames = []
-        while self._seek():
-            frame = self._take()
-            if frame:
-                frames.append(frame)
-        return frames
-
-    def gap(self) -> list[Frame]:
-        """Tell the decoder that the line fell silent: an unfinished frame will never be finished.
-
-        A damaged LEN may have claimed good frames behind it; those are returned.
-        """
-        frames: list[Frame] = []
-        while self._held:
-            self._drop_head()
-            frames += self.feed(b"")
-        return frames
-
     def _seek(self) -> bool:
         """Bring the next possible start to the front; true if a whole frame may stand there."""
         starts = (at for at, byte in enumerate(self._held) if byte in self._from)
-        noise = next(starts, len(self._held))
-        self.skipped += noise
-        del self._held[:noise]
+        self._skip_to(next(starts, -1))
         return len(self._held) >= 2 and (len(self._held) >= self._length() or not self._length_possible())
 
     def _length(self) -> int:
@@ -247,8 +222,7 @@ class Decoder:
         if not self._length_possible() or not any(right(whole) for right in self._sound):
             self._drop_head()
             return None
-        del self._held[: len(whole)]
-        self.good += 1
+        self._took(len(whole))
         return Frame(whole[0], whole[3], whole[4:-1])
 
     def _sum_right(self, whole: bytes) -> bool:
@@ -256,11 +230,6 @@ class Decoder:
 
     def _crc_right(self, whole: bytes) -> bool:
         return bytes((whole[2], whole[-1])) == _crc(whole[:2] + whole[3:-1]).to_bytes(2, "little")
-
-    def _drop_head(self) -> None:
-        # Only one byte goes: a good frame may begin anywhere behind it.
-        self.damaged += 1
-        del self._held[:1]
 
 
 # What replies carry

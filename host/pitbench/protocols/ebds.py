@@ -15,6 +15,7 @@ from operator import xor
 
 from pitbench.framing import Framing
 from pitbench.masking import mask_number
+from pitbench.protocols.stream_decoder import StreamDecoder
 
 TITLE = "EBDS"
 FRAMING = Framing(9600, 7, "E", 1)
@@ -196,46 +197,16 @@ def note_enables(bit: int, settings: bytes, enables: bytes) -> bytes:
     return encode(Kind.EXTENDED, bit, bytes([Subtype.NOTE_ENABLES]) + settings + enables)
 
 
-class Decoder:
+class Decoder(StreamDecoder[Frame]):
     """Finds frames in a stream of bytes, however it is cut, joined, damaged or padded.
 
     Counters: `good` frames, `damaged` ones (impossible length, wrong XOR or end, cut off), `skipped` bytes outside of
     frames.
     """
 
-    def __init__(self) -> None:
-        self.good = 0
-        self.damaged = 0
-        self.skipped = 0
-        self._held = bytearray()
-
-    def feed(self, data: bytes) -> list[Frame]:
-        """Take received bytes; return the frames that they complete."""
-        self._held += data
-        frames = []
-        while self._seek():
-            frame = self._take()
-            if frame:
-                frames.append(frame)
-        return frames
-
-    def gap(self) -> list[Frame]:
-        """Tell the decoder that the line fell silent: an unfinished frame will never be finished.
-
-        A damaged LEN may have claimed good frames behind it; those are returned.
-        """
-        frames: list[Frame] = []
-        while self._held:
-            self._drop_head()
-            frames += self.feed(b"")
-        return frames
-
     def _seek(self) -> bool:
         """Bring the next STX to the front; true if a whole frame may stand there."""
-        start = self._held.find(STX)
-        noise = len(self._held) if start < 0 else start
-        self.skipped += noise
-        del self._held[:noise]
+        self._skip_to(self._held.find(STX))
         return len(self._held) >= 2 and (len(self._held) >= self._held[1] or not self._length_possible())
 
     def _length_possible(self) -> bool:
@@ -247,14 +218,8 @@ class Decoder:
             self._drop_head()
             return None
         frame = Frame(self._held[2], bytes(self._held[3 : length - 2]))
-        del self._held[:length]
-        self.good += 1
+        self._took(length)
         return frame
-
-    def _drop_head(self) -> None:
-        # Only the STX goes: a good frame may begin anywhere behind it.
-        self.damaged += 1
-        del self._held[:1]
 
 
 def _sound(wire: bytes) -> bool:

@@ -18,6 +18,7 @@ import crcmod  # type: ignore[import-untyped]
 
 from pitbench.errors import PitbenchError, UnknownName
 from pitbench.framing import Framing
+from pitbench.protocols.stream_decoder import StreamDecoder
 
 TITLE = "GAT"
 FRAMING = Framing(9600, 8, "N", 1)
@@ -157,7 +158,7 @@ def encode(cmd: int, data: bytes = b"", crc: Crc = KERMIT) -> bytes:
     return body + crc.of(body).to_bytes(2, "big")
 
 
-class Decoder:
+class Decoder(StreamDecoder[Frame]):
     """Finds frames in a stream of bytes, however it is cut, joined, damaged or padded.
 
     Counters: `received` bytes, `good` frames, `damaged` ones (impossible length, wrong CRC, cut off), `skipped` bytes
@@ -168,42 +169,14 @@ class Decoder:
     """
 
     def __init__(self, commands: frozenset[int] = REPLIES, crc: Crc = KERMIT) -> None:
-        self.received = self.good = self.damaged = self.skipped = 0
+        super().__init__()
         self._commands = commands
         self._crc = crc
-        self._held = bytearray()
-
-    def feed(self, data: bytes) -> list[Frame]:
-        """Take received bytes; return the frames that they complete."""
-        self.received += len(data)
-        self._held += data
-        return self._found()
-
-    def gap(self) -> list[Frame]:
-        """Tell the decoder that the line fell silent: an unfinished frame will never be finished.
-
-        What looked like its start may have been noise before good frames; those are returned.
-        """
-        frames: list[Frame] = []
-        while self._held:
-            self._drop_head()
-            frames += self._found()
-        return frames
-
-    def _found(self) -> list[Frame]:
-        frames = []
-        while self._seek():
-            frame = self._take()
-            if frame:
-                frames.append(frame)
-        return frames
 
     def _seek(self) -> bool:
         """Bring the next possible start to the front; true if a whole frame may stand there."""
         starts = (at for at, byte in enumerate(self._held) if byte in self._commands)
-        noise = next(starts, len(self._held))
-        self.skipped += noise
-        del self._held[:noise]
+        self._skip_to(next(starts, -1))
         return len(self._held) >= 2 and (len(self._held) >= self._held[1] or self._held[1] < SHORTEST)
 
     def _take(self) -> Frame | None:
@@ -212,14 +185,8 @@ class Decoder:
         if length < SHORTEST or self._crc.of(body).to_bytes(2, "big") != sent:
             self._drop_head()
             return None
-        del self._held[:length]
-        self.good += 1
+        self._took(length)
         return Frame(body[0], body[2:])
-
-    def _drop_head(self) -> None:
-        # Only one byte goes: a good frame may begin anywhere behind it.
-        self.damaged += 1
-        del self._held[:1]
 
 
 # What requests carry

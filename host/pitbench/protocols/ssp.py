@@ -15,6 +15,7 @@ import crcmod  # type: ignore[import-untyped]
 
 from pitbench.framing import Framing
 from pitbench.masking import mask_number
+from pitbench.protocols.stream_decoder import StreamDecoder
 
 TITLE = "SSP"
 FRAMING = Framing(9600, 8, "N", 2)
@@ -198,20 +199,15 @@ class _Broken(Exception):
     """No frame begins here."""
 
 
-class Decoder:
+class Decoder(StreamDecoder[Frame]):
     """Finds frames in a stream of bytes, however it is cut, joined, damaged or padded.
 
     Counters: `good` frames, `damaged` ones (wrong CRC, cut off by another frame), `skipped` bytes outside of frames.
     """
 
-    def __init__(self) -> None:
-        self.good = 0
-        self.damaged = 0
-        self.skipped = 0
-        self._held = bytearray()
-
     def feed(self, data: bytes) -> list[Frame]:
         """Take received bytes; return the frames that they complete."""
+        self.received += len(data)
         self._held += data
         frames = []
         while self._seek():
@@ -223,33 +219,19 @@ class Decoder:
                 break
         return frames
 
-    def gap(self) -> list[Frame]:
-        """Tell the decoder that the line fell silent: an unfinished frame will never be finished.
-
-        A damaged LEN may have claimed good frames behind it; those are returned.
-        """
-        frames: list[Frame] = []
-        while self._held:
-            self._drop_head()
-            frames += self.feed(b"")
-        return frames
-
     def _seek(self) -> bool:
         """Bring the next STX to the front; true if a frame may begin there. One followed by another is no start."""
         start = self._held.find(STX)
         while 0 <= start < len(self._held) - 1 and self._held[start + 1] == STX:
             start += 1
-        noise = len(self._held) if start < 0 else start
-        self.skipped += noise
-        del self._held[:noise]
+        self._skip_to(start)
         return len(self._held) >= 2
 
     def _take(self) -> Frame:
         body, length = self._undoubled()
         if crc(body[:-2]).to_bytes(2, "little") != body[-2:]:
             raise _Broken
-        del self._held[:length]
-        self.good += 1
+        self._took(length)
         return Frame(body[2:-2], bool(body[0] & SEQ_BIT), body[0] & ~SEQ_BIT)
 
     def _undoubled(self) -> tuple[bytes, int]:
@@ -272,11 +254,6 @@ class Decoder:
             if len(body) == 2 and body[1] == 0:
                 raise _Broken
         return bytes(body), at
-
-    def _drop_head(self) -> None:
-        # Only the STX goes: a good frame may begin anywhere behind it.
-        self.damaged += 1
-        del self._held[:1]
 
 
 # What replies carry
