@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from acceptor_bench import Desk
 from fake_port import Port
 from kermit import crc16
+from line import HandLine
 from test_acceptor_table import idle
 from wire.ccnet import Wire
 
@@ -42,33 +43,17 @@ def bodies(stream: bytes) -> list[bytes]:
     return found
 
 
-class Line:
-    """A wire on a device that was stepped by hand; every event that the wire gives it is noted."""
+class Line(HandLine):
+    """CCNET on a device that is stepped by hand."""
 
     def __init__(self, hand=None) -> None:
-        self.hand, self.port, self.events, self.now = hand or idle(), Port(), [], 0
-        self.device = self.hand.device
+        self.device = (hand := hand or idle()).device
         self.device.settings.set("bill_types", b"\xff" * 6)
-        self.wire = Wire(self.device, self.port, crc16, self.step, self.boot(), 0)
+        super().__init__(Wire, hand, self.boot())
 
     def boot(self) -> SimpleNamespace:
         port = SimpleNamespace(unique_id=lambda: UNIQUE)
         return SimpleNamespace(image_crc=0xBEEF, checksum=lambda seed, width: self.checksum(seed, width), port=port)
-
-    def step(self, event) -> None:
-        self.events.append(event)
-        self.hand.step(*event)
-
-    def send(self, data: bytes, after_ms: int = 1) -> bytes:
-        """Bytes on the line as the answer to `data`, heard after so many ms."""
-        patience = self.wire.patience(self.now)
-        self.now += after_ms
-        self.hand.now = self.now
-        if patience <= after_ms:
-            self.wire.poll(self.now)
-        self.port.sent, self.port.incoming = b"", data
-        self.wire.poll(self.now)
-        return self.port.sent
 
     def ask(self, data: bytes) -> bytes:
         """The one answer to a frame, acknowledged by nobody; empty for silence."""
@@ -81,20 +66,6 @@ class Line:
         told = self.ask(POLL)
         assert self.ask(ACK) == b""
         return told
-
-    def wait(self, ms: int) -> bytes:
-        self.port.sent = b""
-        end = self.now + ms
-        while self.now < end:
-            self.now += 10
-            self.wire.tick(self.now)
-        return self.port.sent
-
-    def stand(self, data: bytes) -> bytes:
-        """The same, while the device stores."""
-        self.port.sent, self.port.incoming = b"", data
-        self.wire.stand(self.now)
-        return self.port.sent
 
 
 class Till(Line):

@@ -11,6 +11,7 @@ from acceptor_bench import Desk
 from bench.plant.bill_acceptor import Plant
 from fake_port import Port
 from kermit import crc16
+from line import HandLine
 from test_acceptor_table import idle
 from wire.cctalk import Wire
 
@@ -50,46 +51,20 @@ def bodies(stream: bytes, kind: str = "crc") -> list[tuple[int, bytes]]:
     return found
 
 
-class Line:
-    """A wire on a device that was stepped by hand; every event that the wire gives it is noted."""
+class Line(HandLine):
+    """ccTalk on a device that is stepped by hand."""
 
     def __init__(self, hand=None, kind: str = "crc") -> None:
-        self.hand, self.port, self.events, self.now, self.kind = hand or idle(), Port(), [], 0, kind
-        self.device, self.counter = self.hand.device, 0
-        self.wire = Wire(self.device, self.port, crc16, self.step, self.boot(), 0)
+        super().__init__(Wire, hand or idle(), self.boot())
+        self.device, self.counter, self.kind = self.hand.device, 0, kind
 
     def boot(self) -> SimpleNamespace:
         port = SimpleNamespace(unique_id=lambda: UNIQUE)
         return SimpleNamespace(image_crc=0xBEEF, checksum=lambda seed, width: self.checksum(seed, width), port=port)
 
-    def step(self, event) -> None:
-        self.events.append(event)
-        self.hand.step(*event)
-
     def send(self, data: bytes, after_ms: int = 1) -> bytes:
-        """Bytes on the line as the answer to `data`, heard after so many ms."""
-        patience = self.wire.patience(self.now)
-        self.now += after_ms
-        self.hand.now = self.now
-        if patience <= after_ms:
-            self.wire.poll(self.now)
-        self.port.sent, self.port.incoming = b"", data
-        self.wire.poll(self.now)
+        super().send(data, after_ms)
         self.wire.tick(self.now)
-        return self.port.sent
-
-    def wait(self, ms: int) -> bytes:
-        self.port.sent = b""
-        end = self.now + ms
-        while self.now < end:
-            self.now += 10
-            self.wire.tick(self.now)
-        return self.port.sent
-
-    def stand(self, data: bytes) -> bytes:
-        """Bytes on the line while the device stores."""
-        self.port.sent, self.port.incoming = b"", data
-        self.wire.stand(self.now)
         return self.port.sent
 
     def ask(self, header: int, data: bytes = b"") -> tuple[int, bytes] | None:

@@ -7,8 +7,7 @@ from functools import reduce
 from pathlib import Path
 from types import SimpleNamespace
 
-from fake_port import Port
-from kermit import crc16
+from line import HandLine
 from test_acceptor_table import idle
 from wire.ebds import Wire
 
@@ -28,29 +27,13 @@ def frame(control: int, data: bytes) -> bytes:
     return b"\x02" + body + bytes((3, reduce(lambda a, b: a ^ b, body)))
 
 
-class Line:
-    """A wire on a device that was stepped by hand, and a host that keeps its ACK bit as EBDS asks."""
+class Line(HandLine):
+    """A wire on a device that is stepped by hand, and a host that keeps its ACK bit as EBDS asks."""
 
     def __init__(self, hand=None) -> None:
-        self.hand, self.port, self.events, self.now = hand or idle(), Port(), [], 0
         port = SimpleNamespace(unique_id=lambda: UNIQUE)
-        boot = SimpleNamespace(image_crc=0xBEE5, port=port)
-        self.wire = Wire(self.hand.device, self.port, crc16, self.step, boot, 0)
+        super().__init__(Wire, hand or idle(), SimpleNamespace(image_crc=0xBEE5, port=port))
         self.bit = 1
-
-    def step(self, event) -> None:
-        self.events.append(event)
-        self.hand.step(*event)
-
-    def send(self, data: bytes, after_ms: int = 1) -> bytes:
-        patience = self.wire.patience(self.now)
-        self.now += after_ms
-        self.hand.now = self.now
-        if patience <= after_ms:
-            self.wire.poll(self.now)
-        self.port.sent, self.port.incoming = b"", data
-        self.wire.poll(self.now)
-        return self.port.sent
 
     def ask(self, control: int, data: bytes) -> bytes:
         """The next request, its bit moved on: type and data of the reply, whose bit must be the same."""
@@ -79,14 +62,6 @@ class Line:
         reply = self.ask(0x60, bytes((0, 0, command)))
         assert reply[0] == 0x60
         return reply[1:]
-
-    def wait(self, ms: int) -> bytes:
-        self.port.sent = b""
-        end = self.now + ms
-        while self.now < end:
-            self.now += 10
-            self.wire.tick(self.now)
-        return self.port.sent
 
     def asked_of_the_device(self) -> list:
         """What the wire asked of the device since the last time, beside hearing, telling and settings."""

@@ -10,8 +10,7 @@ import crcmod
 from acceptor_bench import Hand, note
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from desk import Source
-from fake_port import Port
-from kermit import crc16 as kermit
+from line import HandLine
 from wire.ssp import Wire
 
 crc16 = crcmod.mkCrcFun(0x18005, initCrc=0xFFFF, rev=False)
@@ -46,7 +45,7 @@ def answers(stream: bytes) -> list[tuple[int, bytes]]:
     return found
 
 
-class Line:
+class Line(HandLine):
     """A host at an acceptor; every event that the wire gives the device is noted.
 
     Args:
@@ -55,42 +54,13 @@ class Line:
     """
 
     def __init__(self, hand: Hand | None = None, unique: str = "00112233f01c962c") -> None:
-        self.hand, self.port, self.events, self.now, self.bit = hand or Hand(), Port(), [], 0, 0
         boot = SimpleNamespace(image_crc=0xBEEF, identity=lambda: {"uid": unique})
-        self.wire = Wire(self.hand.device, self.port, kermit, self.step, boot, 0)
+        super().__init__(Wire, hand or Hand(), boot)
+        self.bit = 0
         self.source = SimpleNamespace(read=Source().read, healthy=True)
         self.wire.entropy = lambda: self.source
         self.key: bytes | None = None
         self.count = 0
-
-    def step(self, event) -> None:
-        self.events.append(event)
-        self.hand.step(*event)
-
-    def send(self, data: bytes, after_ms: int = 1) -> bytes:
-        """Raw bytes, and the bytes that come back."""
-        patience = self.wire.patience(self.now)
-        self.now += after_ms
-        self.hand.now = self.now
-        if patience <= after_ms:
-            self.wire.poll(self.now)
-        self.port.sent, self.port.incoming = b"", data
-        self.wire.poll(self.now)
-        return self.port.sent
-
-    def stand(self, data: bytes) -> bytes:
-        """The same in the middle of a commit."""
-        self.port.sent, self.port.incoming = b"", data
-        self.wire.stand(self.now)
-        return self.port.sent
-
-    def wait(self, ms: int) -> bytes:
-        self.port.sent = b""
-        end = self.now + ms
-        while self.now < end:
-            self.now += 10
-            self.wire.tick(self.now)
-        return self.port.sent
 
     def next_frame(self, data: bytes) -> bytes:
         made = frame(self.bit, data)

@@ -22,11 +22,11 @@ from ebds_bench import (
     STACK,
     UNIQUE,
     Line,
-    Port,
     frame,
     settled,
     told,
 )
+from fake_port import Port
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kermit import crc16

@@ -6,12 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 from acceptor_bench import ACCEPT, Desk, note
+from fake_port import Port
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kermit import crc16
 from test_acceptor_table import escrow, vend_valid
 from wire.id003 import Wire
-from wire_bench import ACK, FRAMES, HOST, INHIBIT_OFF, POLL, STACK, Line, Port, bodies, frame
+from wire_bench import ACK, FRAMES, HOST, INHIBIT_OFF, POLL, STACK, Line, bodies, frame
 
 
 @pytest.mark.parametrize("cut", range(1, len(POLL)))
