@@ -10,6 +10,7 @@ meanwhile: see `Acks`.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from pitbench.protocols import id003
@@ -39,13 +40,9 @@ from pitbench.protocols.ccnet import (
     parse_identification,
     parse_status,
 )
+from pitbench.protocols.host_patience import GIVE_UP, NO_ANSWER, REFUSAL, Listener
 from pitbench.protocols.id003 import Denomination, EscrowCode, Status
 
-# A read or setting that fails is tried again until its score is full, then left alone for a while: three refusals
-# (illegal command, another answer), or twelve times no answer or NAK, which a bad line can cause too.
-REFUSAL = 4
-NO_ANSWER = 1
-GIVE_UP = 12
 # A device that still isn't in the state that was asked for so long after the last setting is set up anew.
 SETTLE_MS = 5000
 # An ACK that was held back for safety is given no earlier than this after the last fault of the line.
@@ -227,7 +224,7 @@ class Acks:
         return now_ms - self._since >= self._stuck_ms and now_ms - self._fault_at >= QUIET_MS
 
 
-class Host:
+class Host(Listener):
     """Master of one CCNET device.
 
     Counters: `timeouts`, `unsolicited` (frames nobody asked for), `invalid` (illegal command), `naks`, `strange`
@@ -237,6 +234,7 @@ class Host:
 
     def __init__(self, settings: Settings | None = None, *, inhibited: bool = False) -> None:
         self.settings = settings or Settings()
+        super().__init__(self.settings.silent_ms)
         self.decoder = Decoder()
         self.status: int | None = None
         self.table: dict[int, Denomination] | None = None
@@ -252,7 +250,7 @@ class Host:
         self._setting = b""
         self._read: set[Command] = set()
         self._checked = True
-        self._failures: dict[Command, int] = {}
+        self._failures: Counter[Command] = Counter()
         self._unanswered: Command | None = None
         self._waiting: Command | None = None
         self._deadline = 0
@@ -266,7 +264,6 @@ class Host:
         # Whether a barcode stands in escrow, and its number once it was read.
         self._barcode_held = False
         self._number: str | None = None
-        self._heard_at: int | None = None
         self._set_up_at = 0
 
     # What its user wants
@@ -297,12 +294,6 @@ class Host:
     def ready(self) -> bool:
         """True once the table is known and all settings are confirmed or given up."""
         return self.table is not None and self._state in AT_REST and not self._to_set_up()
-
-    def silent(self, now_ms: int) -> bool:
-        """True if nothing was heard for the set time."""
-        if self._heard_at is None:
-            self._heard_at = now_ms
-        return now_ms - self._heard_at > self.settings.silent_ms
 
     # What it sends
 
@@ -347,7 +338,7 @@ class Host:
             due += [] if self._checked else [Command.GET_STATUS]
         if self._number_is_due():
             due.append(Command.EXTRACT_BARCODE_DATA)
-        return [command for command in due if self._failures.get(command, 0) < GIVE_UP]
+        return [command for command in due if self._failures[command] < GIVE_UP]
 
     def _wanted(self) -> dict[Command, bytes]:
         """Data of each setting, in the order of sending."""
@@ -366,7 +357,7 @@ class Host:
     def _failed(self, command: Command | None, weight: int) -> None:
         self._fresh = False
         if command is not None:
-            self._failures[command] = self._failures.get(command, 0) + weight
+            self._failures[command] += weight
 
     def _send(self, command: Command, now_ms: int) -> bytes:
         if command in DEEDS:
@@ -525,7 +516,7 @@ class Host:
 
     def _number_is_due(self) -> bool:
         """Whether a barcode in escrow waits for its number; one that the device won't tell is waited for no longer."""
-        given_up = self._failures.get(Command.EXTRACT_BARCODE_DATA, 0) >= GIVE_UP
+        given_up = self._failures[Command.EXTRACT_BARCODE_DATA] >= GIVE_UP
         return self._barcode_held and self._number is None and not given_up
 
     def _data(self, frame: Frame) -> bytes:

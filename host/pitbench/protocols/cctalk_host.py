@@ -12,6 +12,7 @@ with the poll's answer every older reply has come, however late or often.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -40,12 +41,9 @@ from pitbench.protocols.cctalk import (
     parse_scaling,
 )
 from pitbench.protocols.cctalk_events import ENDS, EventTrail, Happening, held
+from pitbench.protocols.host_patience import GIVE_UP, NO_ANSWER, REFUSAL, Listener
 from pitbench.protocols.id003 import ERRORS, Command, Denomination, EscrowCode, FailureCode, RejectReason, Status
 
-# A read or setting that fails is tried again until its score is full: three refusals, or twelve times no answer.
-REFUSAL = 4
-NO_ANSWER = 1
-GIVE_UP = 12
 # An empty place of the bill table may be answered by silence; asking it twelve times would take a minute.
 NO_BILL = 4
 # Codes 61 to 6E are bill types 1 to 14; 6F is a barcode, and 60 is in no table.
@@ -163,7 +161,7 @@ ERROR_OF_FAULT: dict[int, StatusSeen] = {
 }
 
 
-class CctalkHost:
+class CctalkHost(Listener):
     """Master of one ccTalk bill validator.
 
     Counters: `timeouts`, `naks`, `busy` replies, `echoes` (frames to another address: our own, on a single wire),
@@ -174,6 +172,7 @@ class CctalkHost:
 
     def __init__(self, settings: CctalkSettings | None = None, *, inhibited: bool = False) -> None:
         self.settings = settings or CctalkSettings()
+        super().__init__(self.settings.silent_ms)
         self.decoder = Decoder(self.settings.checksum, self.settings.own_address, self.settings.address)
         self.status: int | None = None
         self.table: dict[int, Denomination] | None = None
@@ -197,7 +196,6 @@ class CctalkHost:
         self._fresh = False
         self._queued: Route | None = None
         self._reset_wanted = self._reset_sent = False
-        self._heard_at: int | None = None
         # A device that starts unasked and has a fault is reset once, as a power-up of ID-003 is.
         self._cold = False
         self._starting = False
@@ -245,12 +243,6 @@ class CctalkHost:
     def ready(self) -> bool:
         """True once the table is known and all settings are confirmed or given up."""
         return self.table is not None and not self._setup.open(self._wanted())
-
-    def silent(self, now_ms: int) -> bool:
-        """True if nothing was heard for the set time."""
-        if self._heard_at is None:
-            self._heard_at = now_ms
-        return now_ms - self._heard_at > self.settings.silent_ms
 
     # What it sends
 
@@ -701,7 +693,7 @@ class _Setup:
 
     def __init__(self) -> None:
         self._answers: dict[Ask, bytes] = {}
-        self._failures: dict[Ask, int] = {}
+        self._failures: Counter[Ask] = Counter()
         self._confirmed: dict[Ask, int] = {}
         self._identity_told = self._table_told = False
 
@@ -729,7 +721,7 @@ class _Setup:
         if ask.command in NEVER_GIVEN_UP:
             return False
         before = self._over(ask)
-        self._failures[ask] = self._failures.get(ask, 0) + weight
+        self._failures[ask] += weight
         given_up = self._over(ask) and not before
         if given_up and self.is_read(ask):
             self._answers[ask] = b""
@@ -750,7 +742,8 @@ class _Setup:
 
     def try_again(self, command: int) -> None:
         """Forget how often a command failed."""
-        self._failures = {ask: count for ask, count in self._failures.items() if ask.command != command}
+        for ask in [ask for ask in self._failures if ask.command == command]:
+            del self._failures[ask]
 
     def forget_settings(self) -> None:
         """The device may hold other settings now."""
@@ -802,7 +795,7 @@ class _Setup:
         return sorted({_scaling_of(bill) for bill in self._bills().values()})
 
     def _over(self, ask: Ask) -> bool:
-        return self._failures.get(ask, 0) >= (NO_BILL if ask in BILLS else GIVE_UP)
+        return self._failures[ask] >= (NO_BILL if ask in BILLS else GIVE_UP)
 
 
 def _scaling_of(bill: BillId) -> Ask:

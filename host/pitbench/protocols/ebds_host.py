@@ -16,18 +16,16 @@ host asks for that frame's reply again. A hold isn't said: polls keep a note in 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 
 from pitbench.protocols import ebds
 from pitbench.protocols.acceptor_host import HostEvent, Refused, StatusSeen, TableRead, VersionRead
 from pitbench.protocols.ebds import Condition, Exceptional, Frame, Kind, Mode, Option, Query, Report, State, Subtype
+from pitbench.protocols.host_patience import GIVE_UP, NO_ANSWER, REFUSAL, Listener
 from pitbench.protocols.id003 import ERRORS, POWER_UPS, Command, Denomination, EscrowCode, FailureCode, Status
 
-# A read or setting that fails is tried again until its score is full: three refusals, or twelve times no answer.
-REFUSAL = 4
-NO_ANSWER = 1
-GIVE_UP = 12
 # A device may say nothing for a second after a reset, and may answer none at all.
 RESET_QUIET_MS = 1000
 RESETS = 3
@@ -148,10 +146,10 @@ class _SetUp:
     table_done: bool = False
     crc_done: bool = False
     enables: bytes | None = None
-    failures: dict[Ask, int] = field(default_factory=dict)
+    failures: Counter[Ask] = field(default_factory=Counter)
 
 
-class EbdsHost:
+class EbdsHost(Listener):
     """Master of one EBDS device.
 
     Counters: `timeouts`, `unsolicited` (replies that nobody waits for: doubled, late, of the other bit), `invalid`
@@ -161,6 +159,7 @@ class EbdsHost:
 
     def __init__(self, settings: EbdsSettings | None = None, *, inhibited: bool = False) -> None:
         self.settings = settings or EbdsSettings()
+        super().__init__(self.settings.silent_ms)
         self.decoder = ebds.Decoder()
         self.status: int | None = None
         self.table: dict[int, Denomination] | None = None
@@ -175,7 +174,6 @@ class EbdsHost:
         self._confirmed: bytes | None = None
         self._waiting = False
         self._deadline = self._poll_due = self._quiet_until = 0
-        self._heard_at: int | None = None
         # True while `status` is newer than the last action: an action is never repeated on an old status.
         self._fresh = False
         self._queued: Ask | None = None
@@ -230,12 +228,6 @@ class EbdsHost:
         """True once the table is known and the device has answered a poll with all settings as they are wanted."""
         return self.table is not None and self._confirmed == self._poll_bytes() and not self._to_set_up()
 
-    def silent(self, now_ms: int) -> bool:
-        """True if nothing was heard for the set time."""
-        if self._heard_at is None:
-            self._heard_at = now_ms
-        return now_ms - self._heard_at > self.settings.silent_ms
-
     # What it sends
 
     def next_frame(self, now_ms: int) -> bytes | None:
@@ -275,7 +267,7 @@ class EbdsHost:
         # One that is never answered must not keep the others waiting.
         failures = self._set_up.failures
         due = self._to_set_up() if self.status in AT_REST else []
-        return min(due, key=lambda ask: failures.get(ask, 0), default=None)
+        return min(due, key=lambda ask: failures[ask], default=None)
 
     def _to_set_up(self) -> list[Ask]:
         """Reads and settings that are due, in order."""
@@ -285,7 +277,7 @@ class EbdsHost:
             Ask.ENTRY: self.settings.extended and not done.table_done,
             Ask.ENABLES: done.table_done and self._enables() != done.enables,
         }
-        return [ask for ask, wanted in due.items() if wanted and done.failures.get(ask, 0) < GIVE_UP]
+        return [ask for ask, wanted in due.items() if wanted and done.failures[ask] < GIVE_UP]
 
     def _ask(self, ask: Ask, now_ms: int) -> bytes:
         """Send a new frame; its bit acknowledges the last reply."""
@@ -430,7 +422,7 @@ class EbdsHost:
 
     def _failed(self, ask: Ask, weight: int, why: str) -> list[HostEvent]:
         failures = self._set_up.failures
-        failures[ask] = failures.get(ask, 0) + weight
+        failures[ask] += weight
         if failures[ask] < GIVE_UP:
             return []
         return [Refused(ask.value, why), *(self._without_table() if ask == Ask.ENTRY else [])]

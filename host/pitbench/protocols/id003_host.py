@@ -7,9 +7,11 @@ lost, late, doubled or damaged frame costs time and nothing else.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from pitbench.protocols.acceptor_host import HostEvent, Refused, StatusSeen, TableRead, VersionRead
+from pitbench.protocols.host_patience import GIVE_UP, NO_ANSWER, REFUSAL, Listener
 from pitbench.protocols.id003 import (
     ACTIONS,
     ERRORS,
@@ -26,11 +28,6 @@ from pitbench.protocols.id003 import (
     parse_currency_table,
 )
 
-# A read or setting that fails is tried again until its score is full, then left alone until the next power-up: three
-# refusals (4B, another echo), or twelve times no answer, which a bad line can cause too.
-REFUSAL = 4
-NO_ANSWER = 1
-GIVE_UP = 12
 # INITIALISE standing this long after the last setting was echoed: the device has forgotten them.
 SETTLE_MS = 1000
 
@@ -91,7 +88,7 @@ class HostSettings:
         return dict(zip(SETTINGS, data, strict=True))
 
 
-class Id003Host:
+class Id003Host(Listener):
     """Master of one ID-003 device.
 
     Counters: `timeouts`, `unsolicited` (ACKs nobody asked for), `invalid` (4B), `strange` (unknown bytes).
@@ -100,6 +97,7 @@ class Id003Host:
 
     def __init__(self, settings: HostSettings | None = None, *, inhibited: bool = False) -> None:
         self.settings = settings or HostSettings()
+        super().__init__(self.settings.silent_ms)
         self.decoder = Decoder()
         self.wanted = self.settings.wanted(inhibited)
         self.status: int | None = None
@@ -109,7 +107,7 @@ class Id003Host:
         self.timeouts = self.unsolicited = self.invalid = self.strange = 0
         self._confirmed: dict[Command, bytes] = {}
         self._read: set[Command] = set()
-        self._failures: dict[Command, int] = {}
+        self._failures: Counter[Command] = Counter()
         self._unanswered: Command | None = None
         self._waiting: Command | None = None
         self._deadline = 0
@@ -119,7 +117,6 @@ class Id003Host:
         self._queued: Command | None = None
         self._reset_wanted = False
         self._ack = False
-        self._heard_at: int | None = None
         self._set_up_at = 0
 
     # What its user wants
@@ -155,12 +152,6 @@ class Id003Host:
         """True once the table is known and all settings are confirmed or given up."""
         return self.table is not None and not self._to_set_up()
 
-    def silent(self, now_ms: int) -> bool:
-        """True if nothing was heard for the set time."""
-        if self._heard_at is None:
-            self._heard_at = now_ms
-        return now_ms - self._heard_at > self.settings.silent_ms
-
     # What it sends
 
     def next_frame(self, now_ms: int) -> bytes | None:
@@ -195,12 +186,12 @@ class Id003Host:
         """Reads and settings that are due in the present status, in order."""
         reads = [c for c in READS if c not in self._read] if self.status in IN_SERVICE else []
         settings = [c for c in SETTINGS if self._confirmed.get(c) != self.wanted[c]] if self.status in AT_REST else []
-        return [c for c in reads + settings if self._failures.get(c, 0) < GIVE_UP]
+        return [c for c in reads + settings if self._failures[c] < GIVE_UP]
 
     def _failed(self, command: Command | None, weight: int) -> None:
         self._fresh = False
         if command in READS or command in SETTINGS:
-            self._failures[Command(command)] = self._failures.get(Command(command), 0) + weight
+            self._failures[Command(command)] += weight
 
     def _send(self, command: Command, now_ms: int) -> bytes:
         if command in ACTIONS:

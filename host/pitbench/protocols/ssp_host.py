@@ -20,6 +20,7 @@ from functools import partial
 from pitbench.errors import UnknownName
 from pitbench.protocols import id003
 from pitbench.protocols.acceptor_host import HostEvent, Refused, StatusSeen, VersionRead
+from pitbench.protocols.host_patience import Listener
 from pitbench.protocols.id003 import ERRORS, Denomination, EscrowCode, Status
 from pitbench.protocols.ssp import (
     ADDRESS,
@@ -78,7 +79,7 @@ class SspSettings:
                 raise UnknownName(f"way to {kind}", getattr(self, kind), list(MODES))
 
 
-class SspHost:
+class SspHost(Listener):
     """Master of one SSP note validator. `polls_only` holds back everything but polls and holds.
 
     Counters: `refused` (replies other than OK), `strange` (polls with an unknown event), `timeouts`, `stray` (frames
@@ -87,6 +88,7 @@ class SspHost:
 
     def __init__(self, settings: SspSettings | None = None, *, inhibited: bool = False) -> None:
         self.settings = settings or SspSettings()
+        super().__init__(self.settings.silent_ms)
         self.decoder = Decoder()
         self.status: int | None = None
         self.table: dict[int, Denomination] | None = None
@@ -101,7 +103,6 @@ class SspHost:
         self._keys_refused = 0
         self._plain = self.settings.encrypt == "never"
         self._due = 0
-        self._heard_at: int | None = None
         self._queued: id003.Command | None = None
         self._holding = False
         self._reset_wanted = False
@@ -158,12 +159,6 @@ class SspHost:
     @property
     def stray(self) -> int:
         return self._exchange.stray
-
-    def silent(self, now_ms: int) -> bool:
-        """True if nothing was heard for the set time."""
-        if self._heard_at is None:
-            self._heard_at = now_ms
-        return now_ms - self._heard_at > self.settings.silent_ms
 
     # What it sends
 
