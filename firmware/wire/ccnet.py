@@ -48,11 +48,9 @@ _WITH_ITEM = ("escrow", "holding", "stacking", "vend_valid", "storing")
 
 
 class Wire(Frames):
-    # step(event): gives the device an event and carries out what follows.
     def __init__(self, device, port, crc16, step, boot, now):
-        super().__init__(port, SERIAL, crc16, now)
+        super().__init__(port, SERIAL, step, crc16, now)
         self.device = device
-        self.step = step
         self.boot = boot
         self.now = now
         self.due = None  # what the host will know by its acknowledgement

@@ -1,7 +1,7 @@
 # CCNET's frames: 02, address, LEN, command or answer, data, CRClo, CRChi; LEN of the whole frame. Damage is answered
 # with NAK, a frame for another address with silence.
 from micropython import const
-from wire.stream import Stream
+from wire.polled import Polled
 
 ACK = b"\x00"
 NAK = b"\xff"
@@ -12,16 +12,14 @@ _ADDRESS_MAX = const(0x0F)
 _LEN_MIN = const(6)
 _LEN_MAX = const(128)  # a bill table takes 126: a greater length is damage
 _FRAME_MS = const(180)  # the longest frame takes 134 ms
-_SILENT_MS = const(5000)  # T of a communication error
 
 
-class Frames(Stream):
+class Frames(Polled):
     frame_ms = _FRAME_MS
 
-    def __init__(self, port, serial, crc16, now):
-        super().__init__(port, serial)
+    def __init__(self, port, serial, step, crc16, now):
+        super().__init__(port, serial, step, now)
         self.crc16 = crc16
-        self.silent_at = now + _SILENT_MS
         self.said = b""  # the last answer, for a host that didn't get it
         self.owed = False  # it had data, and is not acknowledged yet
 
@@ -57,8 +55,7 @@ class Frames(Stream):
     # A good frame off the buffer.
     def _took(self, size, now):
         self.buffer = self.buffer[size:]
-        self.frames += 1
-        self.silent_at = now + _SILENT_MS
+        self._count(now)
         self.owed = False
 
     def _send(self, body):
@@ -78,13 +75,6 @@ class Frames(Stream):
         frame = bytes((_SYNC, _ADDRESS, len(body) + 5)) + body
         crc = self.crc16(frame)
         return frame + bytes((crc & 255, crc >> 8))
-
-    # Once in T.
-    def _is_silent(self, now):
-        if now < self.silent_at:
-            return False
-        self.silent_at = now + _SILENT_MS
-        return True
 
 
 def _could_begin(b):

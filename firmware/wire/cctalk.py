@@ -4,7 +4,7 @@ from micropython import const
 from wire import cctalk_identity as identity
 from wire.cctalk_events import Events
 from wire.cctalk_frame import CRC, DEVICE, LEN_MIN, SUM, kinds, pack
-from wire.stream import Stream
+from wire.polled import Polled
 
 SERIAL = (9600, 8, "N", 1)
 
@@ -12,7 +12,6 @@ _PIECE = const(8)  # steps of a checksum in one go: 40 ms on a Pico
 _DATA_MAX = const(8)  # no request that is understood has more: such a length is damage
 _OTHERS_MAX = const(64)  # so is one to another device: longer ones are passed over byte by byte
 _FRAME_MS = const(100)  # a frame of so many takes 72 ms
-_SILENT_MS = const(5000)  # T of a communication error
 
 _REPLY = const(0)
 _NAK = const(5)
@@ -54,16 +53,13 @@ ROUTES = {0: ("return", None), 1: ("stack", 1), _EXTEND: ("hold", None)}
 _UNDER_WAY = {0: ("returning",), 1: ("stacking", "vend_valid", "storing", "stacked")}
 
 
-class Wire(Stream):
+class Wire(Polled):
     frame_ms = _FRAME_MS
 
-    # step(event): gives the device an event and carries out what follows.
     def __init__(self, device, port, crc16, step, boot, now):
-        super().__init__(port, SERIAL)
+        super().__init__(port, SERIAL, step, now)
         self.device = device
-        self.step = step
         self.boot = boot
-        self.silent_at = now + _SILENT_MS
         self.events = Events(device)
         self.checksum = None
         self.signed = None
@@ -81,9 +77,6 @@ class Wire(Stream):
     def mode(self):
         return "polling"
 
-    def next(self):
-        return self.silent_at
-
     # A poll that came before the credit was answered to an earlier one says nothing of whether the host has it.
     def poll(self, now):
         self.credit_out = self.events.credit_told
@@ -99,16 +92,14 @@ class Wire(Stream):
         kind = self._kind(b)
         if kind:
             self.buffer = b""
-            self.frames += 1
-            self.silent_at = now + _SILENT_MS
+            self._count(now)
             self._send(kind, _REPLY, self.events.standing() if b[3] == _POLL else b"")
 
     # Time alone: what became of items and parts, and the host's silence.
     def tick(self, now):
         self._look(now)
         self._watch()
-        if now >= self.silent_at:
-            self.silent_at = now + _SILENT_MS
+        if self._is_silent(now):
             self.kind = 0
             self.step(("silence",))
 
@@ -157,11 +148,6 @@ class Wire(Stream):
         if self.kind:
             return found & self.kind
         return CRC if found & CRC else found & SUM
-
-    def _heard(self, now):
-        self.frames += 1
-        self.silent_at = now + _SILENT_MS
-        self.step(("heard",))
 
     def _reply(self, data, header=_REPLY):
         self._send(self.kind, header, data)

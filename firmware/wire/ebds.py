@@ -10,7 +10,6 @@ SERIAL = (9600, 7, "E", 1)
 _LEN_MIN = const(8)
 _LEN_MAX = const(32)  # no frame of a host is longer: such a length is damage
 _FRAME_MS = const(50)  # the longest frame takes 34 ms
-_SILENT_MS = const(5000)  # T of a communication error
 
 # Least and most bytes of each type's frame; bookmarks, calibration and download are heard, and invalid.
 _LENGTHS = {OMNIBUS: (8, 8), 0x30: (8, 32), 0x40: (8, 32), 0x50: (8, 32), AUXILIARY: (8, 8), EXTENDED: (9, 28)}
@@ -35,8 +34,7 @@ class Wire(Answers):
     frame_ms = _FRAME_MS
 
     def __init__(self, device, port, crc16, step, boot, now):
-        super().__init__(device, port, SERIAL, step, boot)
-        self.silent_at = now + _SILENT_MS
+        super().__init__(device, port, SERIAL, step, boot, now)
         self.answering = False
 
     def forget(self):
@@ -47,9 +45,6 @@ class Wire(Answers):
 
     def mode(self):
         return "polling"
-
-    def next(self):
-        return self.silent_at
 
     # In the middle of a commit the device can't be stepped. A repeated request gets its reply again, and a poll that
     # asks nothing new what the last one was told, if that may be said twice.
@@ -62,16 +57,14 @@ class Wire(Answers):
             self.request, self.reply = self.expected, flipped(self.reply)
             self.expected = flipped(self.expected)
         self.buffer = b""
-        self.frames += 1
-        self.silent_at = now + _SILENT_MS
+        self._count(now)
         self._send(self.reply)
 
     # Time alone: a mode without escrow, and silence of the host.
     def tick(self, now):
         self._look(now)
         self._stack_at_once()
-        if now >= self.silent_at:
-            self.silent_at = now + _SILENT_MS
+        if self._is_silent(now):
             self.step(("silence",))
 
     # -- frames ----------------------------------------------------------
@@ -97,11 +90,6 @@ class Wire(Answers):
             self._hear(frame)
             self.answering = False
         return True
-
-    def _heard(self, now):
-        self.frames += 1
-        self.silent_at = now + _SILENT_MS
-        self.step(("heard",))
 
     # -- requests --------------------------------------------------------
 

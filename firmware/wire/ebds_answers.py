@@ -2,7 +2,7 @@
 from micropython import const
 from wire.ebds_frame import AUXILIARY, EXTENDED, REPLY, frame_of
 from wire.ebds_told import POWER_UPS, STATES, WITH_DOCUMENT, barcode, note, place, status, value_table
-from wire.stream import Stream
+from wire.polled import Polled
 
 # Third data byte of the omnibus command.
 _POLICY = const(0x0C)
@@ -33,12 +33,10 @@ _VALUE_TABLE = const(0x06)
 _MODEL = b"\x54\x01"
 
 
-class Answers(Stream):
-    # step(event): gives the device an event and carries out what follows.
-    def __init__(self, device, port, serial, step, boot):
-        super().__init__(port, serial)
+class Answers(Polled):
+    def __init__(self, device, port, serial, step, boot, now):
+        super().__init__(port, serial, step, now)
         self.device = device
-        self.step = step
         self.boot = boot
         self.fresh = False  # after a soft reset: power-up is told of any state
         self.forget()

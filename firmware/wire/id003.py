@@ -1,7 +1,7 @@
 # ID-003, device side: FC LEN CMD [data] CRC, 9600 8E1. Commands and statuses
 # share byte values; direction tells them apart.
 from micropython import const
-from wire.stream import Stream
+from wire.polled import Polled
 
 SERIAL = (9600, 8, "E", 1)
 
@@ -9,7 +9,6 @@ _SYNC = const(0xFC)
 _LEN_MIN = const(5)
 _LEN_MAX = const(128)  # nothing in ID-003 is longer: such a length is damage
 _FRAME_MS = const(200)  # the longest frame takes 147 ms
-_SILENT_MS = const(5000)  # T of a communication error, both modes
 _ENQ_EVERY_MS = const(200)
 _PIECE = const(8)  # steps of a signature in one go: 40 ms on a Pico
 
@@ -77,17 +76,14 @@ SETTINGS = (
 _DATA_MAX = b"\x02\x02\x01\x01\x01\x02\x02\x01"
 
 
-class Wire(Stream):
+class Wire(Polled):
     frame_ms = _FRAME_MS
 
-    # step(event): gives the device an event and carries out what follows.
     def __init__(self, device, port, crc16, step, boot, now):
-        super().__init__(port, SERIAL)
+        super().__init__(port, SERIAL, step, now)
         self.device = device
         self.crc16 = crc16
-        self.step = step
         self.boot = boot
-        self.silent_at = now + _SILENT_MS
         self.enq_at = None
         self.announced = None
         self.checksum = None
@@ -112,18 +108,15 @@ class Wire(Stream):
         # Whoever is owed another answer gets that one first.
         if self.buffer == self.poll_frame and self.standing and not self.answering:
             self.buffer = b""
-            self.frames += 1
-            self.silent_at = now + _SILENT_MS
+            self._count(now)
             self._send(*self.standing)
 
     # Time alone: silence of the host, and news announced in interrupt mode.
     def tick(self, now):
         self._look(now)
         self._announce(now)
-        if now >= self.silent_at:
-            self.silent_at = now + _SILENT_MS
-            if self._host_owes():
-                self.step(("silence",))
+        if self._is_silent(now) and self._host_owes():
+            self.step(("silence",))
 
     # Polling mode: a host that doesn't poll. Interrupt mode: an ENQ unanswered.
     def _host_owes(self):
@@ -138,7 +131,7 @@ class Wire(Stream):
         if shown != self.announced:
             self.announced = shown
             if self.enq_at is None:
-                self.silent_at = now + _SILENT_MS
+                self._listen(now)
             self.enq_at = now
         if self.enq_at is not None and now >= self.enq_at:
             self._send(_ENQ, b"")
@@ -162,11 +155,6 @@ class Wire(Stream):
         self._answer(frame[2], frame[3:-2])
         self.answering = False
         return True
-
-    def _heard(self, now):
-        self.frames += 1
-        self.silent_at = now + _SILENT_MS
-        self.step(("heard",))
 
     def _answer(self, command, data):
         if command == _STATUS:

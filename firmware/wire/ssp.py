@@ -1,16 +1,15 @@
 # SSP, device side, with eSSP: STX, sequence and address, length, data, CRC, 9600 8N2. A sequence bit that stays asks
 # for the last answer again.
 from micropython import const
+from wire.polled import Polled
 from wire.ssp_commands import COMMANDS, NO_DATA, SIZES, SYNC, Commands
 from wire.ssp_frames import framed, good, taken
 from wire.ssp_secure import STEX
-from wire.stream import Stream
 
 SERIAL = (9600, 8, "N", 2)
 
 ADDRESS = const(0)  # of a banknote validator
 _FRAME_MS = const(300)  # the longest frame takes 298 ms, unless its bytes are doubled
-_SILENT_MS = const(5000)  # T of a communication error
 
 _SEQUENCE = const(0x80)
 _POLL = const(b"\x07")
@@ -20,25 +19,20 @@ _UNKNOWN = const(b"\xf2")
 _WRONG_NUMBER = const(b"\xf3")
 
 
-class Wire(Commands, Stream):
+class Wire(Commands, Polled):
     frame_ms = _FRAME_MS
 
-    # step(event): gives the device an event and carries out what follows. `entropy`, a function that gives the source
-    # of random bytes, is set before the first turn: without one no key can be agreed on.
+    # `entropy`, a function that gives the source of random bytes, is set before the first turn: without one no key can
+    # be agreed on.
     def __init__(self, device, port, crc16, step, boot, now):
-        Stream.__init__(self, port, SERIAL)
-        self.silent_at = now + _SILENT_MS
+        Polled.__init__(self, port, SERIAL, step, now)
         self.first = None  # sequence and address of the last command
         self.reply = b""
         self.answering = False
-        self.step = step
         self.open(device, step, boot)
 
     def mode(self):
         return "polling"
-
-    def next(self):
-        return self.silent_at
 
     # In the middle of a commit the device can't be stepped. The last answer may be given again, and a poll gets what
     # the last one was told, where that may be said twice.
@@ -57,8 +51,7 @@ class Wire(Commands, Stream):
         else:
             return
         self.buffer = b""
-        self.frames += 1
-        self.silent_at = now + _SILENT_MS
+        self._count(now)
 
     def _only_looks(self, data, sealed):
         return data == _POLL or data == _POLL_WITH_ACK and (sealed or not self.secure.on())
@@ -66,8 +59,7 @@ class Wire(Commands, Stream):
     # Time alone: silence of the host.
     def tick(self, now):
         self._look(now)
-        if now >= self.silent_at:
-            self.silent_at = now + _SILENT_MS
+        if self._is_silent(now):
             self.step(("silence",))
 
     # -- frames ----------------------------------------------------------
@@ -91,11 +83,6 @@ class Wire(Commands, Stream):
 
     def _ours(self, frame):
         return good(frame) and frame[0] & ~_SEQUENCE == ADDRESS
-
-    def _heard(self, now):
-        self.frames += 1
-        self.silent_at = now + _SILENT_MS
-        self.step(("heard",))
 
     # -- requests --------------------------------------------------------
 
