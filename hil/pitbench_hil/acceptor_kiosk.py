@@ -38,8 +38,6 @@ from pitbench_hil.power_watch import PowerGone, watch_power
 STEP_MS = 200
 SETTLE_MS = 20_000
 AT_REST = (Status.IDLE, Status.DISABLED)
-# A coupon's number carries its value in cents: these of its eighteen digits.
-COUPON_VALUE = slice(6, 12)
 
 
 class SlowBook(VoucherBook):

@@ -208,10 +208,6 @@ class Speech:
         """Escrow code → denomination, as the device tells it. Raises Unreached; skips where the wire has no table."""
         self.unsayable("the table of denominations")
 
-    def meaning(self, frame: bytes) -> int | None:
-        """The command that a host's frame says, None for a damaged one and for what has no word in ID-003."""
-        raise NotImplementedError
-
     def owed(self, frame: bytes) -> bool:
         """Whether the device owes an answer to a host's frame; to a damaged one it doesn't."""
         raise NotImplementedError

@@ -68,7 +68,6 @@ ANSWER_SIZES = {
     Command.GET_ENABLE: STATUS_SIZE,
     Command.GET_SECURITY: STATUS_SIZE,
 }
-MEANINGS: dict[int, Command] = {code: said for said, code in reversed(NATIVE.items())}
 ACK, NAK, ILLEGAL = (bytes((reply,)) for reply in (Reply.ACK, Reply.NAK, Reply.ILLEGAL_COMMAND))
 STACKED = bytes((State.BILL_STACKED,))
 NEVER_ANSWERED = (ccnet.Command.ACK, ccnet.Command.NAK)
@@ -214,11 +213,6 @@ class Speech(speech.Speech):
             raise Unreached("the bill table was not told")
         rows = {escrow_code(number): row for number, row in parse_bill_table(frame.data).items()}
         return {code: Denomination(code, USD, row.digit, row.zeros) for code, row in rows.items()}
-
-    def meaning(self, frame: bytes) -> int | None:
-        """Its command."""
-        frames = Decoder().feed(frame)
-        return MEANINGS.get(frames[0].code) if len(frames) == 1 else None
 
     def owed(self, frame: bytes) -> bool:
         """Nothing answers an ACK; what a damaged frame is answered with is no answer."""

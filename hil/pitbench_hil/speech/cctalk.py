@@ -52,7 +52,6 @@ LATE_S = 0.0005
 # The board's time to answer what it knows.
 UNKNOWN_S = 0.05
 SIGNATURE_REQUESTS = 200
-CHECKSUM_SIZE = 4
 # Data bytes; a device takes more for damage.
 LONGEST_REQUEST = 8
 # Bits of the inhibit mask: bill types, and what carries a barcode.
@@ -79,11 +78,6 @@ NATIVE = {
     Command.GET_BARCODE_INHIBIT: cctalk.Command.REQUEST_INHIBITS,
 }
 READS = (*NATIVE,)[2:]
-MEANINGS: dict[int, Command] = {
-    **{header: said for said, header in reversed(NATIVE.items())},
-    cctalk.Command.MODIFY_MASTER_INHIBIT: Command.SET_INHIBIT,
-    cctalk.Command.MODIFY_INHIBITS: Command.SET_ENABLE,
-}
 # Headers of coin acceptors and hoppers, and one of nobody.
 UNKNOWN = (99, 163, 167, 172, 179, 188, 210)
 # Data that go with each known header: none, routes and switches, masks, a country, as much as a request has.
@@ -273,14 +267,6 @@ class Speech(speech.Speech):
             code = EscrowCode.SLOT_1 + len(found)
             found[code] = denomination(code, bill, scaling)
         return found
-
-    def meaning(self, frame: bytes) -> int | None:
-        """Its header, of a route its data too."""
-        heard = _only(frame)
-        if heard is None or heard.header != cctalk.Command.ROUTE_BILL:
-            return MEANINGS.get(heard.header) if heard else None
-        routes = {bytes((route,)): said for said, route in reversed(ROUTES.items())}
-        return routes.get(heard.data)
 
     def owed(self, frame: bytes) -> bool:
         """An unknown header is met with silence, as a damaged frame is."""

@@ -224,18 +224,6 @@ class Speech(speech.Speech):
         codes = enumerate(notes, EscrowCode.SLOT_1)
         return {code: Denomination(code, USD * (note.currency == "USD"), note.base, note.power) for code, note in codes}
 
-    def meaning(self, frame: bytes) -> int | None:
-        """What a poll decides, what a query asks."""
-        heard = _only(frame)
-        if heard is None or len(heard.data) != 3:
-            return None
-        if heard.kind == Kind.AUXILIARY:
-            queries = {Query.SOFT_RESET: Command.RESET, **{query: said for said, query in QUERIES.items()}}
-            return queries.get(Query(heard.data[2])) if heard.data[2] in Query._value2member_map_ else None
-        decisions = {mode: said for said, mode in DECISIONS.items()}
-        decided = Mode(heard.data[1]) & (Mode.STACK | Mode.RETURN)
-        return decisions.get(decided, Command.STATUS_REQUEST) if heard.kind == Kind.COMMAND else None
-
     def owed(self, frame: bytes) -> bool:
         """Every frame but a damaged one."""
         return _only(frame) is not None

@@ -120,15 +120,14 @@ class Speech(speech.Speech):
             raise Unreached("the currency table was not told")
         return parse_currency_table(frame.data)
 
-    def meaning(self, frame: bytes) -> int | None:
-        """Its command."""
-        frames = Decoder().feed(frame)
-        return frames[0].cmd if len(frames) == 1 else None
-
     def owed(self, frame: bytes) -> bool:
         """Nothing answers an ACK, nor a damaged frame."""
-        return self.meaning(frame) not in (Reply.ACK, None)
+        return self._cmd(frame) not in (Reply.ACK, None)
 
     def answers(self, frame: bytes) -> bool:
         """An ENQ is news."""
-        return self.meaning(frame) != Reply.ENQ
+        return self._cmd(frame) != Reply.ENQ
+
+    def _cmd(self, frame: bytes) -> int | None:
+        frames = Decoder().feed(frame)
+        return frames[0].cmd if len(frames) == 1 else None

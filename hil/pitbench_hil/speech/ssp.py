@@ -50,16 +50,6 @@ SAID = {
     Command.VERSION: Native.FIRMWARE_VERSION,
     Command.CURRENCY_TABLE: Native.SETUP_REQUEST,
 }
-MEANINGS: dict[int, Command] = {
-    **{code: said for said, code in SAID.items()},
-    Native.POLL: Command.STATUS_REQUEST,
-    Native.POLL_WITH_ACK: Command.STATUS_REQUEST,
-    Native.DISABLE: Command.SET_INHIBIT,
-    Native.ENABLE: Command.SET_INHIBIT,
-    Native.SET_INHIBITS: Command.SET_ENABLE,
-    Native.SET_BARCODE_CONFIGURATION: Command.SET_BARCODE,
-    Native.SET_BARCODE_INHIBIT: Command.SET_BARCODE_INHIBIT,
-}
 # By ID-003's data: which of the two kinds of barcode are refused. SSP has one kind.
 TICKET_INHIBITS = {b"\0": b"\xfc", b"\3": b"\xfe"}
 ONE_READER = b"\1"
@@ -414,11 +404,6 @@ class Speech(speech.Speech):
         if frame is None or frame.cmd != Command.CURRENCY_TABLE:
             raise Unreached("the channels were not told")
         return {_code(channel.number)[0]: _denomination(channel) for channel in parse_setup(frame.data).channels}
-
-    def meaning(self, frame: bytes) -> int | None:
-        """Its command; None for an encrypted one too."""
-        frames = Decoder().feed(frame)
-        return MEANINGS.get(frames[0].data[0]) if len(frames) == 1 else None
 
     def owed(self, frame: bytes) -> bool:
         """To each good frame."""

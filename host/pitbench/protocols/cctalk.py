@@ -336,11 +336,6 @@ def _named(number: int, names: type[IntEnum], other: str) -> str:
     return _words(names(number).name) if number in names._value2member_map_ else f"{other} {number}"
 
 
-def fault_text(number: int) -> str:
-    """Return the words for a self-check's fault."""
-    return _named(number, Fault, "fault")
-
-
 def event_text(event: Event) -> str:
     """Return the words for one event."""
     if event.a == 0:
