@@ -12,10 +12,8 @@ with the poll's answer every older reply has come, however late or often.
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from pitbench.protocols import cctalk
 from pitbench.protocols.acceptor_host import HostEvent, Refused, StatusSeen, TableRead, VersionRead
@@ -23,7 +21,6 @@ from pitbench.protocols.cctalk import (
     BARCODE,
     EVENTS_SIZE,
     RETURNED,
-    BillId,
     Checksum,
     Code,
     Decoder,
@@ -34,21 +31,14 @@ from pitbench.protocols.cctalk import (
     Route,
     RouteError,
     command_text,
-    denomination,
     encode,
-    parse_bill_id,
     parse_events,
-    parse_scaling,
 )
 from pitbench.protocols.cctalk_events import ENDS, EventTrail, Happening, held
-from pitbench.protocols.host_patience import GIVE_UP, NO_ANSWER, REFUSAL, Listener
+from pitbench.protocols.cctalk_setup import BILLS, CODE_OF_TYPE_0, LAST_TYPE, Ask, SetUp, acked
+from pitbench.protocols.host_patience import NO_ANSWER, REFUSAL, Listener
 from pitbench.protocols.id003 import ERRORS, Command, Denomination, EscrowCode, FailureCode, RejectReason, Status
 
-# An empty place of the bill table may be answered by silence; asking it twelve times would take a minute.
-NO_BILL = 4
-# Codes 61 to 6E are bill types 1 to 14; 6F is a barcode, and 60 is in no table.
-CODE_OF_TYPE_0 = 0x60
-LAST_TYPE = EscrowCode.BARCODE - CODE_OF_TYPE_0 - 1
 UNKNOWN_NOTE = bytes([CODE_OF_TYPE_0])
 MASK_BYTES = 2
 ALL_TYPES = 0xFFFF
@@ -96,29 +86,12 @@ class CctalkSettings:
     operating_mode: int | None = 3
 
 
-class Ask(NamedTuple):
-    """A command with its data."""
-
-    command: int
-    data: bytes = b""
-
-
 POLL = Ask(cctalk.Command.READ_EVENTS)
 RESET = Ask(cctalk.Command.RESET_DEVICE)
 READ_BARCODE = Ask(cctalk.Command.READ_BARCODE)
 SELF_CHECK = Ask(cctalk.Command.SELF_CHECK)
 HOLD = Ask(cctalk.Command.ROUTE_BILL, bytes([Route.EXTEND]))
 ACCEPT = Ask(cctalk.Command.MODIFY_MASTER_INHIBIT, b"\x01")
-NEVER_GIVEN_UP = frozenset({cctalk.Command.READ_EVENTS, cctalk.Command.ROUTE_BILL, cctalk.Command.RESET_DEVICE})
-IDENTITY = tuple(
-    Ask(command)
-    for command in (
-        cctalk.Command.REQUEST_MANUFACTURER,
-        cctalk.Command.REQUEST_PRODUCT_CODE,
-        cctalk.Command.REQUEST_SOFTWARE_REVISION,
-    )
-)
-BILLS = tuple(Ask(cctalk.Command.REQUEST_BILL_ID, bytes([number])) for number in range(1, LAST_TYPE + 1))
 
 
 def _error(status: Status, code: int, data: bytes | None = None) -> StatusSeen:
@@ -182,7 +155,7 @@ class CctalkHost(Listener):
         self._trail = EventTrail()
         self._inhibited = inhibited
         self._codes: frozenset[int] | None = None
-        self._setup = _Setup()
+        self._setup = SetUp()
         self._bay = _Bay()
         self._error: StatusSeen | None = None
         self._check_due: int | None = 0
@@ -415,7 +388,7 @@ class CctalkHost(Listener):
             self._bay.move(route, now_ms + self.settings.route_ms, empty)
 
     def _reset_done(self, data: bytes) -> None:
-        _ack(data)
+        acked(data)
         self._reset_wanted = False
         self._trail.expect_restart()
 
@@ -512,7 +485,7 @@ class CctalkHost(Listener):
         return [StatusSeen(Status.POWER_UP_BILL_IN_STACKER, code)]
 
     def _set_up_anew(self) -> None:
-        self._setup = _Setup()
+        self._setup = SetUp()
         self._ready_at = None
         self._cold, self._reset_sent, self._reset_wanted = not self._reset_sent, False, False
         self._error, self._check_due, self._fault_seen = None, 0, False
@@ -686,125 +659,6 @@ class _Bay:
 
 def _of_a_bill(event: Event) -> bool:
     return event.escrow or event.credit or event == RETURNED
-
-
-class _Setup:
-    """What was read from the device and set in it, and what failed how often."""
-
-    def __init__(self) -> None:
-        self._answers: dict[Ask, bytes] = {}
-        self._failures: Counter[Ask] = Counter()
-        self._confirmed: dict[Ask, int] = {}
-        self._identity_told = self._table_told = False
-
-    def is_read(self, ask: Ask) -> bool:
-        return ask in IDENTITY or ask in BILLS or ask.command == cctalk.Command.REQUEST_SCALING
-
-    def reads(self) -> list[Ask]:
-        """Reads that are due, in order."""
-        return [ask for ask in (*IDENTITY, *BILLS, *self._scalings()) if ask not in self._answers]
-
-    def settings(self, wanted: list[Ask], stale_ms: int) -> list[Ask]:
-        """Settings that are due, in order: not confirmed, or not since `stale_ms`."""
-        return [ask for ask in wanted if self._confirmed.get(ask, stale_ms) <= stale_ms and not self._over(ask)]
-
-    def open(self, wanted: list[Ask]) -> bool:
-        """Whether anything is neither done nor given up."""
-        return bool(self.reads()) or any(ask not in self._confirmed and not self._over(ask) for ask in wanted)
-
-    def holds(self, ask: Ask) -> bool:
-        """Whether the device confirmed this setting last."""
-        return ask in self._confirmed
-
-    def failed(self, ask: Ask, weight: int) -> bool:
-        """Count a failure; true if that was one too many just now. What must be sent is never given up."""
-        if ask.command in NEVER_GIVEN_UP:
-            return False
-        before = self._over(ask)
-        self._failures[ask] += weight
-        given_up = self._over(ask) and not before
-        if given_up and self.is_read(ask):
-            self._answers[ask] = b""
-        return given_up
-
-    def answered(self, ask: Ask, data: bytes) -> None:
-        """Keep the answer to a read. Raises ValueError if it isn't one."""
-        if ask.command == cctalk.Command.REQUEST_SCALING:
-            parse_scaling(data)
-        self._answers[ask] = data
-
-    def confirmed(self, ask: Ask, data: bytes, now_ms: int) -> None:
-        """Keep that a setting was acknowledged. Raises ValueError if it wasn't."""
-        _ack(data)
-        self._confirmed = {kept: at for kept, at in self._confirmed.items() if kept.command != ask.command}
-        self._confirmed[ask] = now_ms
-        self._failures.pop(ask, None)
-
-    def try_again(self, command: int) -> None:
-        """Forget how often a command failed."""
-        for ask in [ask for ask in self._failures if ask.command == command]:
-            del self._failures[ask]
-
-    def forget_settings(self) -> None:
-        """The device may hold other settings now."""
-        self._confirmed.clear()
-
-    def identity(self) -> str | None:
-        """Manufacturer, product and revision, once, as soon as they are read."""
-        if self._identity_told or any(ask not in self._answers for ask in IDENTITY):
-            return None
-        self._identity_told = True
-        texts = [self._answers[ask].decode("ascii", "replace").strip() for ask in IDENTITY]
-        return " ".join(text for text in texts if text) or "unnamed"
-
-    def table(self) -> tuple[dict[int, Denomination], list[str]] | None:
-        """The bill table and why types were left out, once, as soon as it is read."""
-        if self._table_told or any(ask not in self._answers for ask in (*BILLS, *self._scalings())):
-            return None
-        bills = self._bills()
-        if len(set(bills.values())) < len(bills):
-            self._read_bills_again()
-            return None
-        self._table_told = True
-        return self._worth(bills)
-
-    def _worth(self, bills: dict[int, BillId]) -> tuple[dict[int, Denomination], list[str]]:
-        found: dict[int, Denomination] = {}
-        left_out = []
-        for number, bill in bills.items():
-            code = CODE_OF_TYPE_0 + number
-            try:
-                scaling = parse_scaling(self._answers[_scaling_of(bill)])
-                found[code] = denomination(code, bill, scaling)
-            except ValueError as error:
-                left_out.append(f"type {number}: {error}")
-        return found, left_out
-
-    def _bills(self) -> dict[int, BillId]:
-        parsed = {ask.data[0]: parse_bill_id(self._answers.get(ask, b"")) for ask in BILLS}
-        return {number: bill for number, bill in parsed.items() if bill}
-
-    def _read_bills_again(self) -> None:
-        # No two types are one bill: an answer was taken for another's.
-        for ask in BILLS:
-            self._answers.pop(ask, None)
-
-    def _scalings(self) -> list[Ask]:
-        if any(ask not in self._answers for ask in BILLS):
-            return []
-        return sorted({_scaling_of(bill) for bill in self._bills().values()})
-
-    def _over(self, ask: Ask) -> bool:
-        return self._failures[ask] >= (NO_BILL if ask in BILLS else GIVE_UP)
-
-
-def _scaling_of(bill: BillId) -> Ask:
-    return Ask(cctalk.Command.REQUEST_SCALING, bill.country.encode("ascii"))
-
-
-def _ack(data: bytes) -> None:
-    if data:
-        raise ValueError(f"the device answers {cctalk.data_text(data)}")
 
 
 # What a kiosk looks for in the host of an acceptor's wire.
